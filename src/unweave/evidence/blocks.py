@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -17,7 +17,6 @@ from unweave.arrays import FloatArray, Rows
 from unweave.estimators.totals import (
     COUNTED,
     PassPlan,
-    Role,
     RowTotals,
     largest_drift,
     never_vary,
@@ -26,7 +25,7 @@ from unweave.estimators.totals import (
 )
 from unweave.evidence.columns import LARGEST_SQUARED, EvidenceError, Levels, numbers, quoted, read_stored
 from unweave.evidence.inputs import EvidenceOptions
-from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
+from unweave.evidence.kinds import DeclaredKind, KindsGiven, resolved_kinds
 from unweave.randomness import random_stream
 
 
@@ -393,13 +392,6 @@ STRETCHED_ROWS = 250_000  # the standard error of the share of a bin that contai
 
 LARGEST_DRIFT = 0.01  # of a bin's share among all rows from that among planning rows, for a single pass
 
-ROLES: dict[FactorKind, Role] = {
-    FactorKind.CONTINUOUS: "number",
-    FactorKind.ORDINAL: "levels",
-    FactorKind.CATEGORICAL: "categories",
-    FactorKind.CIRCULAR: "circle",
-}
-
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
@@ -461,20 +453,16 @@ def gathered(source: RowBlocks, kinds: KindsGiven, missing: Literal["refuse", "d
     is_text = tuple(j in reader.levels for j in range(len(source.factor_names)))
     declared = resolved_kinds(factors, source.factor_names, is_text, kinds)
     n_planning = len(codes)
-    plan = _plan(factors, codes, declared)
+    roles, periods = [each.kind.role for each in declared], [each.period for each in declared]
+    plan = planned_pass(factors, codes, roles, periods, COUNTED)
     totals, factors, codes = _pass(source, plan, reader)
     n_passes = 1
     if n_planning + totals.n_dropped < source.n_rows and largest_drift(plan, totals) > LARGEST_DRIFT:
-        plan, n_planning, n_passes = _plan(factors, codes, declared), len(codes), 2
+        plan = planned_pass(factors, codes, roles, periods, COUNTED)
+        n_planning, n_passes = len(codes), 2
         totals, factors, codes = _pass(source, plan, reader)
     levels = tuple(reader.levels.get(j) for j in range(len(source.factor_names)))
     return Gathered(plan, totals, declared, factors, codes, levels, n_passes, n_planning)
-
-
-def _plan(factors: FloatArray, codes: FloatArray, kinds: Iterable[DeclaredKind]) -> PassPlan:
-    listed = list(kinds)
-    roles, periods = [ROLES[declared.kind] for declared in listed], [declared.period for declared in listed]
-    return planned_pass(factors, codes, roles, periods, COUNTED)
 
 
 def _planning_rows(source: RowBlocks, reader: BlockReader) -> tuple[FloatArray, FloatArray]:
@@ -518,11 +506,12 @@ def _pass(source: RowBlocks, plan: PassPlan, reader: BlockReader) -> tuple[RowTo
         row += part.n_rows
     totals: RowTotals | None = None
     factors, codes = [], []
-    for found, of_factors, of_codes, levels in _computed(tasks, source.cluster):
+    results = (task() for task in tasks) if source.cluster is None else computed_on(source.cluster, tasks)
+    for of_part, of_factors, of_codes, levels in results:
         for j, places in reader.merged(levels).items():
-            found = _renumbered(found, plan, j, places, source.factor_names[j])
+            of_part = _renumbered(of_part, plan, j, places, source.factor_names[j])
             of_factors[:, j] = places[of_factors[:, j].astype(np.intp)]
-        totals = found if totals is None else totals + found
+        totals = of_part if totals is None else totals + of_part
         factors.append(of_factors)
         codes.append(of_codes)
     assert totals is not None
@@ -537,15 +526,6 @@ def _renumbered(totals: RowTotals, plan: PassPlan, j: int, places: FloatArray, n
             "the rows that were examined first: number its levels before the rows are sent to a cluster."
         )
     return totals.with_factor(j, totals.factors[j].renumbered(places))
-
-
-def _computed(tasks: list[Task], cluster: str | None) -> Iterator[Any]:
-    """Results in the order of the tasks, computed in this process or on a cluster."""
-    if cluster is None:
-        return (task() for task in tasks)
-    pass
-
-    return computed_on(cluster, tasks)
 
 
 class NeedsRows(Exception):

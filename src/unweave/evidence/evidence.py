@@ -132,9 +132,8 @@ class Derivable:
     @property
     def class_columns(self) -> tuple[FloatArray, ...]:
         """Columns of the factors that have classes, which splits keep in equal shares."""
-        classes = (FactorKind.CATEGORICAL, FactorKind.ORDINAL)
-        kinds = self.declared_kinds
-        return tuple(self.factors[:, j] for j, declared in enumerate(kinds) if declared.kind in classes)
+        kinds = enumerate(self.declared_kinds)
+        return tuple(self.factors[:, j] for j, declared in kinds if declared.kind.has_classes)
 
     def split(self, test_share: float, seed: int) -> tuple[Rows, Rows]:
         """Training and test rows, where ``test_share`` is the share of the test rows; row groups are not split."""

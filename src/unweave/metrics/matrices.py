@@ -27,7 +27,7 @@ from unweave.estimators.totals import (
     entropies_from,
     information_from,
 )
-from unweave.evidence import Evidence, FactorKind, Posterior
+from unweave.evidence import Evidence, Posterior
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.randomness import random_stream
@@ -108,9 +108,6 @@ def _sparse_table(evidence: Evidence) -> SparseTable:
     return SparseTable.of(evidence.sparse_codes)
 
 
-NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
-
-
 @memoised(on="factors")
 def varying(evidence: Evidence) -> NDArray[np.bool_]:
     """Return True for every factor that is not constant (shape d)."""
@@ -127,13 +124,7 @@ def live_points(evidence: Evidence) -> NDArray[np.bool_]:
 
 def target_columns(evidence: Evidence, j: int) -> FloatArray:
     """Encode factor j as numeric columns (n x b): its values, its cosine and sine, or indicators of its levels."""
-    column, declared = evidence.factors[:, j], evidence.declared_kinds[j]
-    if declared.kind is FactorKind.CIRCULAR:
-        angle = 2 * np.pi * column / declared.period
-        return np.column_stack([np.cos(angle), np.sin(angle)])
-    if declared.kind is FactorKind.CATEGORICAL:
-        return (column[:, None] == np.unique(column)).astype(np.float64)
-    return column[:, None]
+    return evidence.declared_kinds[j].target_columns(evidence.factors[:, j])
 
 
 def factor_features(evidence: Evidence, j: int, correlation: Correlation) -> FloatArray:
@@ -142,7 +133,7 @@ def factor_features(evidence: Evidence, j: int, correlation: Correlation) -> Flo
     Spearman, for example, replaces the values by their ranks.
     """
     columns = target_columns(evidence, j)
-    return correlations.features(correlation, columns[:, 0]) if evidence.kinds[j] in NUMERIC else columns
+    return correlations.features(correlation, columns[:, 0]) if evidence.kinds[j].is_numeric else columns
 
 
 @memoised(on="factors", by_row=True)
@@ -206,8 +197,9 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
 @memoised(on="factors", by_row=True)
 def factor_labels(evidence: Evidence, estimator: FactorLabels) -> tuple[Labels, ...]:
     """Integer labels of every factor: its levels, or the estimator's bins if it is continuous or circular."""
-    discrete = [kind in (FactorKind.ORDINAL, FactorKind.CATEGORICAL) for kind in evidence.kinds]
-    return tuple(estimator.factor_labels(evidence.factors[:, j], discrete[j]) for j in range(evidence.n_factors))
+    return tuple(
+        estimator.factor_labels(evidence.factors[:, j], kind.has_classes) for j, kind in enumerate(evidence.kinds)
+    )
 
 
 @memoised(on="codes")
@@ -353,7 +345,7 @@ def _importance_for_factor(
     evidence: Evidence, j: int, probe: Probe, train: Rows, test: Rows, seed: int
 ) -> tuple[FloatArray, float, float]:
     columns, codes = target_columns(evidence, j), probed_codes(evidence, probe)
-    if evidence.kinds[j] is not FactorKind.CATEGORICAL:
+    if not evidence.kinds[j].is_categorical:
         fitted = probe.regress(codes[train], columns[train], seed)
         errors = np.square(columns[test] - fitted.predict(codes[test])).sum()
         skill = float(1 - errors / np.square(columns[test] - columns[train].mean(axis=0)).sum())
