@@ -16,7 +16,7 @@ from unweave.arrays import FloatArray
 from unweave.card.card import Card, CardFields, MetricError, MetricUndefined, check_fields
 from unweave.card.options import check_option_values, option_types
 from unweave.evidence import Evidence, EvidenceError, Posterior
-from unweave.evidence.blocks import NeedsRows
+from unweave.evidence.columns import NeedsRows
 from unweave.evidence.decoders import Sampler
 from unweave.evidence.inputs import OPTION_NAMES, option_parameters, refuse_unknown_options
 from unweave.evidence.kinds import KindsGiven

@@ -23,7 +23,7 @@ from unweave.estimators.totals import (
     planned_pass,
     totals_of,
 )
-from unweave.evidence.columns import LARGEST_SQUARED, EvidenceError, Levels, numbers, quoted, read_stored
+from unweave.evidence.columns import LARGEST_SQUARED, BlockTotals, EvidenceError, Levels, numbers, quoted, read_stored
 from unweave.evidence.inputs import EvidenceOptions
 from unweave.evidence.kinds import DeclaredKind, KindsGiven, resolved_kinds
 from unweave.randomness import random_stream
@@ -528,10 +528,6 @@ def _renumbered(totals: RowTotals, plan: PassPlan, j: int, places: FloatArray, n
     return totals.with_factor(j, totals.factors[j].renumbered(places))
 
 
-class NeedsRows(Exception):
-    """Raised on access to the rows of a summary; the metric is then computed on the random sample."""
-
-
 @dataclass(frozen=True, eq=False)
 class RowSummary:
     """Totals of all rows, with the plan, the number of planning rows, and the number of passes they come from."""
@@ -547,11 +543,12 @@ class RowSummary:
         return self.totals.n_rows
 
     @property
-    def constant(self) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
-        """Masks of the constant factors and of the constant codes."""
-        same = never_vary(self.totals).tolist()
-        d = len(self.plan.factors)
-        return tuple(same[:d]), tuple(same[d:])
+    def columns(self) -> tuple[BlockTotals, BlockTotals]:
+        """Columns of the factors and of the codes, without their rows."""
+        constant, d = never_vary(self.totals), len(self.plan.factors)
+        sides = (constant[:d], constant[d:])
+        factors, codes = (BlockTotals((self.n_rows, side.size), side) for side in sides)
+        return factors, codes
 
     def digest(self) -> bytes:
         """Digest of the totals."""

@@ -117,9 +117,7 @@ def varying(evidence: Evidence) -> NDArray[np.bool_]:
 @memoised(on="codes")
 def live_points(evidence: Evidence) -> NDArray[np.bool_]:
     """Return True for every code whose values, or posterior means, are not constant (shape m)."""
-    if evidence.sparse_codes is not None or evidence.is_summary:
-        return ~np.isin(evidence.code_names, evidence.dead_codes)
-    return np.asarray(evidence.codes.max(axis=0) > evidence.codes.min(axis=0))
+    return ~evidence.code_columns.constant
 
 
 def target_columns(evidence: Evidence, j: int) -> FloatArray:
@@ -172,8 +170,8 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
     indicators of its levels. If the correlation uses several functions of a column, it is the largest canonical
     correlation.
     """
-    if evidence.is_summary and evidence.all_rows is not None and correlation == CORRELATED:
-        matrix = correlations_from(evidence.all_rows.plan, evidence.all_rows.totals)
+    if evidence.row_summary is not None and correlation == CORRELATED:
+        matrix = correlations_from(evidence.row_summary.plan, evidence.row_summary.totals)
         matrix[:, ~varying(evidence)] = np.nan
         return matrix
     bases = factor_bases(evidence, correlation)
@@ -272,8 +270,7 @@ class ObservedColumns:
 
 def _counted(evidence: Evidence, estimator: object) -> RowTotals | None:
     """Totals over all rows if the evidence is a summary that counted this estimator's bins, and None otherwise."""
-    is_counted = evidence.is_summary and evidence.all_rows is not None and estimator == COUNTED
-    return evidence.all_rows.totals if is_counted and evidence.all_rows is not None else None
+    return evidence.row_summary.totals if evidence.row_summary is not None and estimator == COUNTED else None
 
 
 @memoised(on="codes")

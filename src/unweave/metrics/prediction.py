@@ -159,9 +159,8 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
     because the score would then depend on their basis. Constant factors are nan. If the rows are read in blocks, the
     folds are contiguous parts of every block and do not depend on the seed.
     """
-    known = evidence.all_rows if evidence.is_summary else None
-    if known is not None and probe == Linear() and n_folds == N_FOLDS:
-        found = held_out_r2_from(known.plan, known.totals)
+    if evidence.row_summary is not None and probe == Linear() and n_folds == N_FOLDS:
+        found = held_out_r2_from(evidence.row_summary.plan, evidence.row_summary.totals)
         if found is not None:
             return found
     used = np.flatnonzero(varying(evidence)).tolist()
