@@ -98,22 +98,20 @@ class BlockReader:
             )
 
     def _numbers(self, j: int, column: NDArray[Any]) -> FloatArray:
-        found, levels = numbers(column, f"Factor {quoted(self.factor_names[j])}")
+        values, levels = numbers(column, f"Factor {quoted(self.factor_names[j])}")
         if levels is None:
             if j in self.levels and len(column):
                 raise EvidenceError(
                     f"Factor {quoted(self.factor_names[j])} is text in some blocks and numbers in others: write it "
                     "with one kind in all parts."
                 )
-            return found
-        known = self.levels.setdefault(j, levels)
-        if known == levels:
-            return found
-        known = self.levels[j] = (*known, *(level for level in levels if level not in set(known)))
-        place = {level: k for k, level in enumerate(known)}
-        among = np.array([place[level] for level in levels], dtype=np.float64)
-        missing = np.isnan(found)
-        return np.where(missing, np.nan, among[np.where(missing, 0, found).astype(np.intp)])
+            return values
+        self.levels.setdefault(j, levels)
+        places = self.merged({j: levels}).get(j)
+        if places is None:
+            return values
+        missing = np.isnan(values)
+        return np.where(missing, np.nan, places[np.where(missing, 0, values).astype(np.intp)])
 
 
 SECONDS_TO_CONNECT = 10
@@ -420,7 +418,7 @@ class Task:
     def __call__(self) -> tuple[RowTotals, FloatArray, FloatArray, dict[int, Levels]]:
         """Totals of the part, factors and codes of its sampled rows, and its levels of text."""
         totals: RowTotals | None = None
-        kept: list[tuple[FloatArray, FloatArray]] = []
+        sampled_rows: list[tuple[FloatArray, FloatArray]] = []
         row = self.first_row
         for columns, given_codes in self.part.blocks():
             n_given = len(given_codes)
@@ -428,16 +426,16 @@ class Task:
             here = self.wanted[(self.wanted >= row) & (self.wanted < row + n_given)] - row
             if complete is not None:
                 here = (np.cumsum(complete) - 1)[here[complete[here]]]
-            kept.append((factors[here], codes[here]))
+            sampled_rows.append((factors[here], codes[here]))
             if len(codes):
                 with np.errstate(over="ignore", invalid="ignore"):
-                    found = totals_of(self.plan, factors, codes, n_given - len(codes))
-                self.reader.check_reach(found.lowest, found.highest, row)
-                totals = found if totals is None else totals + found
+                    of_block = totals_of(self.plan, factors, codes, n_given - len(codes))
+                self.reader.check_reach(of_block.lowest, of_block.highest, row)
+                totals = of_block if totals is None else totals + of_block
             row += n_given
         if totals is None:
             raise EvidenceError(f"No row from {self.first_row} on is complete: fill values in or leave the part out.")
-        sampled = [np.concatenate([pair[side] for pair in kept]) for side in (0, 1)]
+        sampled = [np.concatenate([pair[side] for pair in sampled_rows]) for side in (0, 1)]
         return totals, sampled[0], sampled[1], self.reader.levels
 
 
@@ -569,10 +567,10 @@ def large_source(factors: object, codes: object, options: EvidenceOptions) -> Ro
         names: dict[str, Any] = {name: options.get(name) for name in ("factor_names", "code_names")}
         source = array_blocks(factors, codes, **names)
     elif is_dask_frame(factors) and is_dask_frame(codes):
-        found = frame_blocks(factors, codes)
-        if found is None:
+        frames = frame_blocks(factors, codes)
+        if frames is None:
             return None
-        source = found
+        source = frames
     else:
         return None
     for name in ("nuisances", "row_groups"):
@@ -583,9 +581,9 @@ def large_source(factors: object, codes: object, options: EvidenceOptions) -> Ro
 
 def read_large(source: RowBlocks, options: EvidenceOptions) -> tuple[RowSummary, Gathered, dict[str, Any]]:
     """The summary of all rows, the collected sample, and the factors of the sample by name, with text restored."""
-    found = gathered(source, options.get("kinds"), options.get("missing", "refuse"))
+    sample = gathered(source, options.get("kinds"), options.get("missing", "refuse"))
     columns: dict[str, Any] = {}
-    for j, (name, levels) in enumerate(zip(source.factor_names, found.levels, strict=True)):
-        column = found.factors[:, j]
+    for j, (name, levels) in enumerate(zip(source.factor_names, sample.levels, strict=True)):
+        column = sample.factors[:, j]
         columns[name] = column if levels is None else np.array(levels)[column.astype(np.intp)]
-    return RowSummary(found.plan, found.totals, found.n_planning, found.n_passes), found, columns
+    return RowSummary(sample.plan, sample.totals, sample.n_planning, sample.n_passes), sample, columns

@@ -472,11 +472,11 @@ def _row_index(given: object) -> Any:
 
 def common_index(indexes: Mapping[str, Any]) -> Any:
     """The common row index of all indexed tables, or None; raises an error if indexes differ."""
-    known = [(what, index) for what, index in indexes.items() if index is not None]
-    if not known:
+    indexed = [(what, index) for what, index in indexes.items() if index is not None]
+    if not indexed:
         return None
-    first, shared = known[0]
-    for what, index in known:
+    first, shared = indexed[0]
+    for what, index in indexed:
         if not index.equals(shared):
             raise EvidenceError(
                 f"The {first} and the {what} have different row indexes: align them (as in codes.loc[factors.index]), "
@@ -551,8 +551,8 @@ def _columns(file: IO[bytes], n_rows: int, n_codes: int, on_disk: bool) -> Float
     file.flush()
     by_row = np.memmap(file, dtype=np.float64, mode="r", shape=(n_rows, n_codes))
     if on_disk:
-        with tempfile.TemporaryFile() as kept:
-            columns: FloatArray = np.memmap(kept, dtype=np.float64, mode="w+", shape=(n_codes, n_rows))
+        with tempfile.TemporaryFile() as column_file:
+            columns: FloatArray = np.memmap(column_file, dtype=np.float64, mode="w+", shape=(n_codes, n_rows))
     else:
         columns = np.empty((n_codes, n_rows))
     for start in range(0, n_rows, ROWS_AT_A_TIME):
@@ -670,10 +670,10 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
     if missing not in ("refuse", "drop"):
         raise EvidenceError(f"missing={missing!r} is not known: use 'refuse' or 'drop'.")
     masks = {what: _missing_mask(table) for what, table in tables.items()}
-    found = [mask.any(axis=1) for mask in masks.values() if mask is not None]
-    if not found:
+    rows_with_missing = [mask.any(axis=1) for mask in masks.values() if mask is not None]
+    if not rows_with_missing:
         return None
-    bad_rows = np.logical_or.reduce(found)
+    bad_rows = np.logical_or.reduce(rows_with_missing)
     if missing == "refuse":
         counts = [
             f"{tables[what].what} {quoted(name)} ({count})"

@@ -122,8 +122,8 @@ class Derivable:
         [0, 1, 2, 3]
         """
         if self._splits_of is not None:
-            original, kept = self._splits_of
-            folds = [(places(train, kept), places(test, kept)) for train, test in original.folds(n_folds, seed)]
+            original, own_rows = self._splits_of
+            folds = [(places(train, own_rows), places(test, own_rows)) for train, test in original.folds(n_folds, seed)]
             if all(train.size and test.size for train, test in folds):  # few row groups may leave a fold empty
                 return folds
         key = ("fold of each row", n_folds, seed)
@@ -141,8 +141,8 @@ class Derivable:
     def split(self, test_share: float, seed: int) -> tuple[Rows, Rows]:
         """Training and test rows, where ``test_share`` is the share of the test rows; row groups are not split."""
         if self._splits_of is not None:
-            original, kept = self._splits_of
-            train, test = (places(side, kept) for side in original.split(test_share, seed))
+            original, own_rows = self._splits_of
+            train, test = (places(side, own_rows) for side in original.split(test_share, seed))
             if train.size and test.size:
                 return train, test
         return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed, self.class_columns)
@@ -257,14 +257,14 @@ class Derivable:
         """A copy with these attributes changed, and without cached results."""
         other = object.__new__(type(self))
         remembered = ("constant_factors", "dead_codes", "same_rows", "fingerprint")
-        kept = {name: item for name, item in self.__dict__.items() if name not in remembered}
+        unchanged = {name: item for name, item in self.__dict__.items() if name not in remembered}
         changed = {"all_rows": None, "row_summary": None} | changed  # totals are valid for the original rows only
         for name, columns in {"factors": "factor_columns", "codes": "code_columns"}.items():
             if name in changed:
                 changed[columns] = DenseColumns(changed.pop(name))
         if "nuisances" in changed:
             changed["nuisances"] = np.asfortranarray(changed["nuisances"])
-        other.__setstate__(kept | changed)
+        other.__setstate__(unchanged | changed)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
