@@ -1,4 +1,4 @@
-"""An estimator is asked through its protocol: nothing outside the estimators' room tests for the class of one."""
+"""Estimators and kinds of factors are asked through their methods: other modules do not test which one they have."""
 
 import ast
 import re
@@ -31,3 +31,30 @@ def switches():
 
 def test_no_metric_asks_for_the_class_of_an_estimator():
     assert switches() == []
+
+
+def members_of_kinds(tree):
+    """Lines that name a member of FactorKind, except in the kinds that a card declares."""
+    declared = {
+        id(each)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == "factor_kinds"
+        for each in ast.walk(node)
+    }
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "FactorKind"
+        if node.attr.isupper() and id(node) not in declared
+    ]
+
+
+def test_no_module_but_their_own_tells_kinds_of_factors_apart():
+    texts = {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+    named = {path: members_of_kinds(ast.parse(text)) for path, text in texts.items() if "FactorKind" in text}
+    assert [path for path, lines in named.items() if lines] == ["evidence/kinds.py"]
+
+
+def test_a_comparison_is_seen_and_a_declaration_is_not():
+    assert members_of_kinds(ast.parse("if kind is FactorKind.ORDINAL:\n    pass")) == [1]
+    assert members_of_kinds(ast.parse("metric(factor_kinds=frozenset({FactorKind.ORDINAL}))")) == []

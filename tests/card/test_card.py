@@ -19,7 +19,7 @@ from unweave.card.decorator import (
     joined_score,
 )
 from unweave.card.explain import _order_in_words
-from unweave.evidence.blocks import NeedsRows
+from unweave.evidence.columns import NeedsRows
 from unweave.findings import Finding
 from unweave.score import ShownMatrix
 

@@ -54,6 +54,7 @@ def test_pickling_keeps_everything_but_the_memo():
     loaded = pickle.loads(pickle.dumps(found))
     assert loaded.fingerprint == found.fingerprint
     assert metrics.mcc(loaded) == metrics.mcc(found)
+    assert not loaded.codes.flags.writeable
     assert not pickle.loads(pickle.dumps(found))._memo
 
 

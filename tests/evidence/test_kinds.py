@@ -128,3 +128,40 @@ def test_eight_names_are_listed(n_factors, end):
 
 def test_a_period_may_be_short():
     assert Evidence(np.linspace(0, 0.4, 20), kinds="circular:0.5").declared_kinds[0].period == 0.5
+
+
+def test_every_kind_answers_what_other_modules_ask():
+    asked = ("is_numeric", "has_classes", "is_continuous", "is_categorical", "is_circular")
+    answers = {kind.value: [name for name in asked if getattr(kind, name)] for kind in FactorKind}
+    assert answers == {
+        "continuous": ["is_numeric", "is_continuous"],
+        "ordinal": ["is_numeric", "has_classes"],
+        "categorical": ["has_classes", "is_categorical"],
+        "circular": ["is_circular"],
+    }
+    assert len({kind.role for kind in FactorKind}) == len(FactorKind)
+
+
+@pytest.mark.parametrize("given", ["continuous", "ordinal", "categorical", "circular", "circular:9.5"])
+def test_distances_between_target_columns_have_a_closed_form(given):
+    column = np.random.default_rng(1).integers(0, 6, 80).astype(float)
+    declared = Evidence(column, kinds=given).declared_kinds[0]
+    columns = declared.target_columns(column)
+    distances = np.linalg.norm(columns[:, None] - columns[None], axis=2)
+    steps = np.abs(column[:, None] - column[None])
+    expected = {
+        "categorical": np.sqrt(2) * (steps > 0),
+        "circular": 2 * np.abs(np.sin(np.pi * steps / declared.period)),
+    }
+    np.testing.assert_allclose(distances, expected.get(declared.kind, steps), atol=1e-12)
+    restated = Evidence(column, kinds=declared.text).declared_kinds[0]
+    assert repr(restated) == repr(declared)
+
+
+@pytest.mark.parametrize("period", [0.5, 2 * math.pi, 360.0])
+def test_shares_of_the_circle_do_not_depend_on_whole_turns(period):
+    declared = Evidence(np.linspace(0, period / 2, 20), kinds=f"circular:{period}").declared_kinds[0]
+    values = np.random.default_rng(2).uniform(-2, 2, 50) * period
+    shares = declared.share_of_circle(values)
+    assert ((shares >= 0) & (shares < 1)).all()
+    np.testing.assert_allclose(np.exp(1j * declared.angle(values)), np.exp(2j * np.pi * shares), atol=1e-9)

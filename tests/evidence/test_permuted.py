@@ -38,14 +38,8 @@ def evidence():
 
 
 def afresh(permuted):
-    names = permuted.factor_names
-    return Evidence(
-        permuted.factors, permuted.codes, kinds=[declared_text(k) for k in permuted.declared_kinds], factor_names=names
-    )
-
-
-def declared_text(declared):
-    return f"{declared.kind}:{declared.period}" if declared.kind == "circular" else str(declared.kind)
+    kinds, names = [declared.text for declared in permuted.declared_kinds], permuted.factor_names
+    return Evidence(permuted.factors, permuted.codes, kinds=kinds, factor_names=names)
 
 
 @pytest.mark.parametrize(("matrix", "estimator"), ESTIMATORS, ids=lambda item: type(item).__name__)

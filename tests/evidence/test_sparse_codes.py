@@ -151,3 +151,16 @@ def test_sparse_tensors_that_are_no_matrix_are_refused(n_sparse_axes):
     torch = pytest.importorskip("torch")
     with pytest.raises(EvidenceError, match="The sparse codes are not a matrix: pass one row per sample"):
         Evidence(np.arange(2.0), torch.ones(2, 2, 2).to_sparse(n_sparse_axes))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sparse_entries_are_columns_as_dense_ones_are(seed):
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, 3, (12, 6)) * (rng.random((12, 6)) < 0.5) * [1.0, 0.0, 1.0, 0.0, 1.0, 1.0]
+    table[:, 2] = 7.0
+    dense, entries = (Evidence(np.arange(12.0), codes).code_columns for codes in (table, sparse.csr_array(table)))
+    rows, chosen = np.flatnonzero(rng.random(12) < 0.7), rng.permutation(6)[:3]
+    for one, other in ((dense, entries), (dense.rows(rows), entries.rows(rows))):
+        assert one.shape == other.shape
+        np.testing.assert_array_equal(one.constant, other.constant)
+        np.testing.assert_array_equal(one.chosen(chosen), other.chosen(chosen))

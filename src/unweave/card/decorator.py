@@ -16,7 +16,7 @@ from unweave.arrays import FloatArray
 from unweave.card.card import Card, CardFields, MetricError, MetricUndefined, check_fields
 from unweave.card.options import check_option_values, option_types
 from unweave.evidence import Evidence, EvidenceError, Posterior
-from unweave.evidence.blocks import NeedsRows
+from unweave.evidence.columns import NeedsRows
 from unweave.evidence.decoders import Sampler
 from unweave.evidence.inputs import OPTION_NAMES, option_parameters, refuse_unknown_options
 from unweave.evidence.kinds import KindsGiven
@@ -74,9 +74,9 @@ def _caveats(evidence: Evidence, scores: Sequence[Score | None]) -> tuple[Findin
     sizes = {name: part.n_rows for part in evidence.labelled_parts for name in part.factor_names}
     most = max(sizes.values())
     fewer = [name for name in evidence.factor_names if sizes[name] < most]
-    said = Finding("factors_on_labelled_rows", n_rows=min(sizes.values()), of=most, factors=fewer)
+    on_fewer_rows = Finding("factors_on_labelled_rows", n_rows=min(sizes.values()), of=most, factors=fewer)
     caveats = dict.fromkeys(caveat for score in scores if score for caveat in score.caveats)
-    return (*caveats, said) if fewer else tuple(caveats)
+    return (*caveats, on_fewer_rows) if fewer else tuple(caveats)
 
 
 if TYPE_CHECKING:
@@ -276,8 +276,12 @@ def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, An
         if codes is not None or options:
             raise EvidenceError("An Evidence already contains the codes and their options: pass it alone.")
         return factors
-    if "decoder" in card.needs and "factors" not in card.needs and factors is not None:
-        return Evidence(decoder=factors, reference=codes, **options)
+    needs_decoder_alone = "decoder" in card.needs and "factors" not in card.needs
+    if needs_decoder_alone and factors is not None and options.get("decoder") is None:  # metric(decoder, reference)
+        if codes is not None and options.get("reference") is not None:
+            raise EvidenceError(f"{card.name} has two references: pass one, in second place or as reference=.")
+        reference = options.get("reference") if codes is None else codes
+        return Evidence(**options | {"decoder": factors, "reference": reference})
     if isinstance(factors, Posterior) and codes is None:  # for metrics that need no factors
         return Evidence(codes=factors, **options)
     return Evidence(factors, codes, **options)
@@ -285,18 +289,20 @@ def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, An
 
 def _on_all_rows(score_of: Callable[[Evidence], Score], evidence: Evidence) -> tuple[Score, tuple[Finding, ...]]:
     """The score from totals over all rows or, if these do not suffice, from a sample; a finding states which it is."""
-    known = evidence.all_rows
-    if known is None:
+    all_rows = evidence.all_rows
+    if all_rows is None:
         return score_of(evidence), ()
-    n_rows, n_sampled = known.n_rows, evidence.n_rows
+    n_rows, n_sampled = all_rows.n_rows, evidence.n_rows
     try:
-        found = score_of(evidence.summary())
+        score = score_of(evidence.summary())
     except NeedsRows:
         return score_of(evidence), (Finding("rows_sampled", n_rows=n_sampled, of=n_rows),)
-    if known.n_planning < n_rows:
-        planned = Finding("all_rows_in_planned_bins", n_rows=n_rows, n_sampled=n_sampled, n_planning=known.n_planning)
-        return found, (planned,)
-    return found, (Finding("all_rows_in_blocks", n_rows=n_rows, n_sampled=n_sampled),)
+    if all_rows.n_planning < n_rows:
+        planned = Finding(
+            "all_rows_in_planned_bins", n_rows=n_rows, n_sampled=n_sampled, n_planning=all_rows.n_planning
+        )
+        return score, (planned,)
+    return score, (Finding("all_rows_in_blocks", n_rows=n_rows, n_sampled=n_sampled),)
 
 
 def _checked_score(score: object, card: Card) -> Score:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -17,16 +17,15 @@ from unweave.arrays import FloatArray, Rows
 from unweave.estimators.totals import (
     COUNTED,
     PassPlan,
-    Role,
     RowTotals,
     largest_drift,
     never_vary,
     planned_pass,
     totals_of,
 )
-from unweave.evidence.columns import LARGEST_SQUARED, EvidenceError, Levels, numbers, quoted, read_stored
+from unweave.evidence.columns import LARGEST_SQUARED, BlockTotals, EvidenceError, Levels, numbers, quoted, read_stored
 from unweave.evidence.inputs import EvidenceOptions
-from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
+from unweave.evidence.kinds import DeclaredKind, KindsGiven, resolved_kinds
 from unweave.randomness import random_stream
 
 
@@ -99,22 +98,20 @@ class BlockReader:
             )
 
     def _numbers(self, j: int, column: NDArray[Any]) -> FloatArray:
-        found, levels = numbers(column, f"Factor {quoted(self.factor_names[j])}")
+        values, levels = numbers(column, f"Factor {quoted(self.factor_names[j])}")
         if levels is None:
             if j in self.levels and len(column):
                 raise EvidenceError(
                     f"Factor {quoted(self.factor_names[j])} is text in some blocks and numbers in others: write it "
                     "with one kind in all parts."
                 )
-            return found
-        known = self.levels.setdefault(j, levels)
-        if known == levels:
-            return found
-        known = self.levels[j] = (*known, *(level for level in levels if level not in set(known)))
-        place = {level: k for k, level in enumerate(known)}
-        among = np.array([place[level] for level in levels], dtype=np.float64)
-        missing = np.isnan(found)
-        return np.where(missing, np.nan, among[np.where(missing, 0, found).astype(np.intp)])
+            return values
+        self.levels.setdefault(j, levels)
+        places = self.merged({j: levels}).get(j)
+        if places is None:
+            return values
+        missing = np.isnan(values)
+        return np.where(missing, np.nan, places[np.where(missing, 0, values).astype(np.intp)])
 
 
 SECONDS_TO_CONNECT = 10
@@ -393,13 +390,6 @@ STRETCHED_ROWS = 250_000  # the standard error of the share of a bin that contai
 
 LARGEST_DRIFT = 0.01  # of a bin's share among all rows from that among planning rows, for a single pass
 
-ROLES: dict[FactorKind, Role] = {
-    FactorKind.CONTINUOUS: "number",
-    FactorKind.ORDINAL: "levels",
-    FactorKind.CATEGORICAL: "categories",
-    FactorKind.CIRCULAR: "circle",
-}
-
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
@@ -428,7 +418,7 @@ class Task:
     def __call__(self) -> tuple[RowTotals, FloatArray, FloatArray, dict[int, Levels]]:
         """Totals of the part, factors and codes of its sampled rows, and its levels of text."""
         totals: RowTotals | None = None
-        kept: list[tuple[FloatArray, FloatArray]] = []
+        sampled_rows: list[tuple[FloatArray, FloatArray]] = []
         row = self.first_row
         for columns, given_codes in self.part.blocks():
             n_given = len(given_codes)
@@ -436,16 +426,16 @@ class Task:
             here = self.wanted[(self.wanted >= row) & (self.wanted < row + n_given)] - row
             if complete is not None:
                 here = (np.cumsum(complete) - 1)[here[complete[here]]]
-            kept.append((factors[here], codes[here]))
+            sampled_rows.append((factors[here], codes[here]))
             if len(codes):
                 with np.errstate(over="ignore", invalid="ignore"):
-                    found = totals_of(self.plan, factors, codes, n_given - len(codes))
-                self.reader.check_reach(found.lowest, found.highest, row)
-                totals = found if totals is None else totals + found
+                    of_block = totals_of(self.plan, factors, codes, n_given - len(codes))
+                self.reader.check_reach(of_block.lowest, of_block.highest, row)
+                totals = of_block if totals is None else totals + of_block
             row += n_given
         if totals is None:
             raise EvidenceError(f"No row from {self.first_row} on is complete: fill values in or leave the part out.")
-        sampled = [np.concatenate([pair[side] for pair in kept]) for side in (0, 1)]
+        sampled = [np.concatenate([pair[side] for pair in sampled_rows]) for side in (0, 1)]
         return totals, sampled[0], sampled[1], self.reader.levels
 
 
@@ -461,20 +451,16 @@ def gathered(source: RowBlocks, kinds: KindsGiven, missing: Literal["refuse", "d
     is_text = tuple(j in reader.levels for j in range(len(source.factor_names)))
     declared = resolved_kinds(factors, source.factor_names, is_text, kinds)
     n_planning = len(codes)
-    plan = _plan(factors, codes, declared)
+    roles, periods = [each.kind.role for each in declared], [each.period for each in declared]
+    plan = planned_pass(factors, codes, roles, periods, COUNTED)
     totals, factors, codes = _pass(source, plan, reader)
     n_passes = 1
     if n_planning + totals.n_dropped < source.n_rows and largest_drift(plan, totals) > LARGEST_DRIFT:
-        plan, n_planning, n_passes = _plan(factors, codes, declared), len(codes), 2
+        plan = planned_pass(factors, codes, roles, periods, COUNTED)
+        n_planning, n_passes = len(codes), 2
         totals, factors, codes = _pass(source, plan, reader)
     levels = tuple(reader.levels.get(j) for j in range(len(source.factor_names)))
     return Gathered(plan, totals, declared, factors, codes, levels, n_passes, n_planning)
-
-
-def _plan(factors: FloatArray, codes: FloatArray, kinds: Iterable[DeclaredKind]) -> PassPlan:
-    listed = list(kinds)
-    roles, periods = [ROLES[declared.kind] for declared in listed], [declared.period for declared in listed]
-    return planned_pass(factors, codes, roles, periods, COUNTED)
 
 
 def _planning_rows(source: RowBlocks, reader: BlockReader) -> tuple[FloatArray, FloatArray]:
@@ -518,11 +504,12 @@ def _pass(source: RowBlocks, plan: PassPlan, reader: BlockReader) -> tuple[RowTo
         row += part.n_rows
     totals: RowTotals | None = None
     factors, codes = [], []
-    for found, of_factors, of_codes, levels in _computed(tasks, source.cluster):
+    results = (task() for task in tasks) if source.cluster is None else computed_on(source.cluster, tasks)
+    for of_part, of_factors, of_codes, levels in results:
         for j, places in reader.merged(levels).items():
-            found = _renumbered(found, plan, j, places, source.factor_names[j])
+            of_part = _renumbered(of_part, plan, j, places, source.factor_names[j])
             of_factors[:, j] = places[of_factors[:, j].astype(np.intp)]
-        totals = found if totals is None else totals + found
+        totals = of_part if totals is None else totals + of_part
         factors.append(of_factors)
         codes.append(of_codes)
     assert totals is not None
@@ -537,19 +524,6 @@ def _renumbered(totals: RowTotals, plan: PassPlan, j: int, places: FloatArray, n
             "the rows that were examined first: number its levels before the rows are sent to a cluster."
         )
     return totals.with_factor(j, totals.factors[j].renumbered(places))
-
-
-def _computed(tasks: list[Task], cluster: str | None) -> Iterator[Any]:
-    """Results in the order of the tasks, computed in this process or on a cluster."""
-    if cluster is None:
-        return (task() for task in tasks)
-    pass
-
-    return computed_on(cluster, tasks)
-
-
-class NeedsRows(Exception):
-    """Raised on access to the rows of a summary; the metric is then computed on the random sample."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -567,11 +541,12 @@ class RowSummary:
         return self.totals.n_rows
 
     @property
-    def constant(self) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
-        """Masks of the constant factors and of the constant codes."""
-        same = never_vary(self.totals).tolist()
-        d = len(self.plan.factors)
-        return tuple(same[:d]), tuple(same[d:])
+    def columns(self) -> tuple[BlockTotals, BlockTotals]:
+        """Columns of the factors and of the codes, without their rows."""
+        constant, d = never_vary(self.totals), len(self.plan.factors)
+        sides = (constant[:d], constant[d:])
+        factors, codes = (BlockTotals((self.n_rows, side.size), side) for side in sides)
+        return factors, codes
 
     def digest(self) -> bytes:
         """Digest of the totals."""
@@ -592,10 +567,10 @@ def large_source(factors: object, codes: object, options: EvidenceOptions) -> Ro
         names: dict[str, Any] = {name: options.get(name) for name in ("factor_names", "code_names")}
         source = array_blocks(factors, codes, **names)
     elif is_dask_frame(factors) and is_dask_frame(codes):
-        found = frame_blocks(factors, codes)
-        if found is None:
+        frames = frame_blocks(factors, codes)
+        if frames is None:
             return None
-        source = found
+        source = frames
     else:
         return None
     for name in ("nuisances", "row_groups"):
@@ -606,9 +581,9 @@ def large_source(factors: object, codes: object, options: EvidenceOptions) -> Ro
 
 def read_large(source: RowBlocks, options: EvidenceOptions) -> tuple[RowSummary, Gathered, dict[str, Any]]:
     """The summary of all rows, the collected sample, and the factors of the sample by name, with text restored."""
-    found = gathered(source, options.get("kinds"), options.get("missing", "refuse"))
+    sample = gathered(source, options.get("kinds"), options.get("missing", "refuse"))
     columns: dict[str, Any] = {}
-    for j, (name, levels) in enumerate(zip(source.factor_names, found.levels, strict=True)):
-        column = found.factors[:, j]
+    for j, (name, levels) in enumerate(zip(source.factor_names, sample.levels, strict=True)):
+        column = sample.factors[:, j]
         columns[name] = column if levels is None else np.array(levels)[column.astype(np.intp)]
-    return RowSummary(found.plan, found.totals, found.n_planning, found.n_passes), found, columns
+    return RowSummary(sample.plan, sample.totals, sample.n_planning, sample.n_passes), sample, columns

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -17,6 +17,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
+from unweave.estimators.sparse import SparseColumns
 
 Levels = tuple[str, ...]
 
@@ -176,11 +177,146 @@ def is_missing(entry: Any) -> bool:
     )
 
 
-def constant_names(columns: FloatArray, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of the constant columns."""
-    if not columns.size:
-        return ()
-    return tuple(names[j] for j in np.flatnonzero(columns.max(axis=0) == columns.min(axis=0)))
+class Columns(Protocol):
+    """Columns of the same samples: a dense table, sparse entries, or totals of rows that were read in blocks."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Mask of the constant columns."""
+
+    @property
+    def table(self) -> FloatArray:
+        """All values (rows x columns); raises an error if they are not stored."""
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """The stored arrays, which a digest reads."""
+
+    def rows(self, index: Rows) -> Columns:
+        """The columns of these rows."""
+
+    def chosen(self, index: Rows) -> FloatArray:
+        """A dense table of these columns, in this order."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseColumns:
+    """A table of numbers, made read-only so that results that were computed from it stay valid.
+
+    >>> DenseColumns(np.array([[1.0, 2.0], [1.0, 3.0]])).constant.tolist()
+    [True, False]
+    """
+
+    table: FloatArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", np.asfortranarray(self.table))
+        self.table.flags.writeable = False
+
+    def __reduce__(self) -> tuple[type[DenseColumns], tuple[FloatArray]]:
+        return DenseColumns, (self.table,)  # because an unpickled array can be written to
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.table.shape[0], self.table.shape[1]
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Mask of the constant columns; none is constant without rows."""
+        return np.asarray(self.table.max(axis=0, initial=-np.inf) == self.table.min(axis=0, initial=np.inf))
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """The table."""
+        return (self.table,)
+
+    def rows(self, index: Rows) -> DenseColumns:
+        """The columns of these rows."""
+        return DenseColumns(self.table[index])
+
+    def chosen(self, index: Rows) -> FloatArray:
+        """These columns, in this order."""
+        return self.table[:, index]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseEntries:
+    """Columns of which only the nonzero entries are stored.
+
+    >>> SparseEntries(SparseColumns(2, np.array([4.0, 4.0]), np.array([0, 1]), np.array([0, 2, 2]))).constant.tolist()
+    [True, True]
+    """
+
+    entries: SparseColumns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.entries.shape
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """Mask of the columns without nonzero entries, and of those with one value in every row."""
+        constant = self.entries.n_entries == 0
+        for i in np.flatnonzero(self.entries.n_zeros == 0).tolist():
+            constant[i] = np.ptp(self.entries.values[self.entries.starts[i] : self.entries.starts[i + 1]]) == 0
+        return np.asarray(constant)
+
+    @property
+    def table(self) -> FloatArray:
+        """Raises an error, because the dense table may not fit in memory."""
+        raise EvidenceError(
+            "This needs dense codes and the codes are sparse: use evaluate(..., screen=True), or pass "
+            "codes.toarray() if it fits in memory."
+        )
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Values, rows and starts of the entries."""
+        return self.entries.values, np.asarray(self.entries.rows, np.int64), self.entries.starts
+
+    def rows(self, index: Rows) -> SparseEntries:
+        """The entries of these rows, which have to be in ascending order."""
+        return SparseEntries(self.entries.some_rows(index))
+
+    def chosen(self, index: Rows) -> FloatArray:
+        """A dense table of these columns, in this order."""
+        return self.entries.chosen(index).dense(slice(0, len(index)))
+
+
+class NeedsRows(Exception):
+    """Raised where rows are needed and only totals are known; the metric then uses the random sample."""
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTotals:
+    """Columns whose rows were read in blocks and are not stored; `Evidence.row_summary` has their totals."""
+
+    shape: tuple[int, int]
+    constant: NDArray[np.bool_]
+
+    @property
+    def table(self) -> FloatArray:
+        """Raises `NeedsRows`, as everything does that needs single rows."""
+        raise NeedsRows
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Raises `NeedsRows`."""
+        raise NeedsRows
+
+    def rows(self, index: Rows) -> BlockTotals:
+        """Raises `NeedsRows`."""
+        raise NeedsRows
+
+    def chosen(self, index: Rows) -> FloatArray:
+        """Raises `NeedsRows`."""
+        raise NeedsRows
 
 
 @dataclass(frozen=True)
@@ -336,11 +472,11 @@ def _row_index(given: object) -> Any:
 
 def common_index(indexes: Mapping[str, Any]) -> Any:
     """The common row index of all indexed tables, or None; raises an error if indexes differ."""
-    known = [(what, index) for what, index in indexes.items() if index is not None]
-    if not known:
+    indexed = [(what, index) for what, index in indexes.items() if index is not None]
+    if not indexed:
         return None
-    first, shared = known[0]
-    for what, index in known:
+    first, shared = indexed[0]
+    for what, index in indexed:
         if not index.equals(shared):
             raise EvidenceError(
                 f"The {first} and the {what} have different row indexes: align them (as in codes.loc[factors.index]), "
@@ -415,8 +551,8 @@ def _columns(file: IO[bytes], n_rows: int, n_codes: int, on_disk: bool) -> Float
     file.flush()
     by_row = np.memmap(file, dtype=np.float64, mode="r", shape=(n_rows, n_codes))
     if on_disk:
-        with tempfile.TemporaryFile() as kept:
-            columns: FloatArray = np.memmap(kept, dtype=np.float64, mode="w+", shape=(n_codes, n_rows))
+        with tempfile.TemporaryFile() as column_file:
+            columns: FloatArray = np.memmap(column_file, dtype=np.float64, mode="w+", shape=(n_codes, n_rows))
     else:
         columns = np.empty((n_codes, n_rows))
     for start in range(0, n_rows, ROWS_AT_A_TIME):
@@ -534,10 +670,10 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
     if missing not in ("refuse", "drop"):
         raise EvidenceError(f"missing={missing!r} is not known: use 'refuse' or 'drop'.")
     masks = {what: _missing_mask(table) for what, table in tables.items()}
-    found = [mask.any(axis=1) for mask in masks.values() if mask is not None]
-    if not found:
+    rows_with_missing = [mask.any(axis=1) for mask in masks.values() if mask is not None]
+    if not rows_with_missing:
         return None
-    bad_rows = np.logical_or.reduce(found)
+    bad_rows = np.logical_or.reduce(rows_with_missing)
     if missing == "refuse":
         counts = [
             f"{tables[what].what} {quoted(name)} ({count})"

@@ -99,9 +99,9 @@ class Jacobians:
 
     def digest(self) -> bytes:
         """Digest of the values and scales."""
-        found = hashlib.blake2b(np.ascontiguousarray(self.values).data, digest_size=16)
-        found.update(b"" if self.scales is None else np.ascontiguousarray(self.scales).data)
-        return found.digest()
+        digest = hashlib.blake2b(np.ascontiguousarray(self.values).data, digest_size=16)
+        digest.update(b"" if self.scales is None else np.ascontiguousarray(self.scales).data)
+        return digest.digest()
 
 
 def register_adapter(adapter: Callable[[object], Decoder | None]) -> None:
@@ -123,9 +123,9 @@ def decoder_of(given: object) -> Decoder | None:
         if library in sys.modules:
             import_module(home)
     for adapter in _adapters:
-        found = adapter(given)
-        if found is not None:
-            return found
+        decoder = adapter(given)
+        if decoder is not None:
+            return decoder
     raise EvidenceError(
         f"The decoder is a {type(given).__name__}, which cannot be differentiated here: pass its Jacobians as an array "
         "(samples x outputs x latents), a torch module, or an object with latent_size and jacobian_blocks."

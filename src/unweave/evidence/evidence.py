@@ -12,12 +12,14 @@ import numpy as np
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.sparse import SparseColumns
-from unweave.evidence.blocks import NeedsRows, RowSummary, large_source, read_large
+from unweave.evidence.blocks import RowSummary, large_source, read_large
 from unweave.evidence.columns import (
+    Columns,
+    DenseColumns,
     EvidenceError,
     Levels,
+    SparseEntries,
     checked_groups,
-    constant_names,
     refuse_extremes,
     rows_without_missing,
     within_reach,
@@ -37,7 +39,7 @@ from unweave.evidence.inputs import (
 )
 from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolved_kinds
 from unweave.evidence.posterior import Posterior
-from unweave.evidence.sparse import code_names_of, constant_columns, is_sparse, sparse_columns
+from unweave.evidence.sparse import code_names_of, is_sparse, sparse_columns
 from unweave.evidence.splits import fold_of_each_row, places, renumbered, same_rows, shuffled_rows, train_and_test_rows
 from unweave.randomness import random_stream
 
@@ -48,11 +50,10 @@ class Derivable:
     n_rows: int
     n_dropped: int
     kept_rows: Rows
-    factors: FloatArray
+    factor_columns: Columns
     declared_kinds: tuple[DeclaredKind, ...]
     factor_tables: dict[str, FloatArray]
-    codes: FloatArray
-    sparse_codes: SparseColumns | None
+    code_columns: Columns
     posterior: Posterior | None
     nuisances: FloatArray
     row_groups: Rows | None
@@ -61,27 +62,31 @@ class Derivable:
     sampler: Sampler | None
     labelled_parts: tuple[Self, ...]
     all_rows: RowSummary | None
-    is_summary: bool
+    row_summary: RowSummary | None
     _permuted_from: tuple[Self, Rows] | None
     _splits_of: tuple[Self, Rows] | None
     _memo: dict[Any, Any]
 
     def _seal(self) -> None:
         """Make the arrays read-only, so that cached results stay valid."""
-        for name in ("factors", "codes", "nuisances", "kept_rows", "row_groups"):
-            array = self.__dict__.get(name)
+        for array in (self.nuisances, self.kept_rows, self.row_groups):
             if array is not None:
                 array.flags.writeable = False
 
-    def __getattr__(self, name: str) -> Any:
-        if name in ("factors", "codes") and self.__dict__.get("is_summary"):
-            raise NeedsRows
-        if name == "codes" and self.__dict__.get("sparse_codes") is not None:
-            raise EvidenceError(
-                "This needs dense codes and the codes are sparse: use evaluate(..., screen=True), or pass "
-                "codes.toarray() if it fits in memory."
-            )
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
+    @property
+    def factors(self) -> FloatArray:
+        """The factors (n x d); raises `NeedsRows` in a summary."""
+        return self.factor_columns.table
+
+    @property
+    def codes(self) -> FloatArray:
+        """The codes (n x m); raises an error if they are sparse, and `NeedsRows` in a summary."""
+        return self.code_columns.table
+
+    @property
+    def sparse_codes(self) -> SparseColumns | None:
+        """The nonzero entries of sparse codes; None for other codes."""
+        return self.code_columns.entries if isinstance(self.code_columns, SparseEntries) else None
 
     def __setattr__(self, name: str, value: object) -> None:
         if "_memo" in self.__dict__:
@@ -92,17 +97,16 @@ class Derivable:
         """Evidence with the totals of all rows but without rows; access to its factors or codes raises `NeedsRows`."""
         if "summary" not in self._memo:
             assert self.all_rows is not None
-            other = self._with(all_rows=self.all_rows, is_summary=True, n_rows=self.all_rows.n_rows)
-            for name in ("factors", "codes"):
-                del other.__dict__[name]
-            self._memo["summary"] = other
-        kept: Self = self._memo["summary"]
-        return kept
-
-    def _refuse_summary(self) -> None:
-        """Raise `NeedsRows` for a summary, which has no rows to split, permute or choose from."""
-        if self.is_summary:
-            raise NeedsRows
+            factors, codes = self.all_rows.columns
+            self._memo["summary"] = self._with(
+                all_rows=self.all_rows,
+                row_summary=self.all_rows,
+                n_rows=self.all_rows.n_rows,
+                factor_columns=factors,
+                code_columns=codes,
+            )
+        summary: Self = self._memo["summary"]
+        return summary
 
     @property
     def permuted_from(self) -> tuple[Self, Rows] | None:
@@ -117,10 +121,9 @@ class Derivable:
         >>> sorted([*train.tolist(), *test.tolist()])
         [0, 1, 2, 3]
         """
-        self._refuse_summary()
         if self._splits_of is not None:
-            original, kept = self._splits_of
-            folds = [(places(train, kept), places(test, kept)) for train, test in original.folds(n_folds, seed)]
+            original, own_rows = self._splits_of
+            folds = [(places(train, own_rows), places(test, own_rows)) for train, test in original.folds(n_folds, seed)]
             if all(train.size and test.size for train, test in folds):  # few row groups may leave a fold empty
                 return folds
         key = ("fold of each row", n_folds, seed)
@@ -132,16 +135,14 @@ class Derivable:
     @property
     def class_columns(self) -> tuple[FloatArray, ...]:
         """Columns of the factors that have classes, which splits keep in equal shares."""
-        classes = (FactorKind.CATEGORICAL, FactorKind.ORDINAL)
-        kinds = self.declared_kinds
-        return tuple(self.factors[:, j] for j, declared in enumerate(kinds) if declared.kind in classes)
+        factors, kinds = self.factors, enumerate(self.declared_kinds)  # a summary cannot be split, whatever the kinds
+        return tuple(factors[:, j] for j, declared in kinds if declared.kind.has_classes)
 
     def split(self, test_share: float, seed: int) -> tuple[Rows, Rows]:
         """Training and test rows, where ``test_share`` is the share of the test rows; row groups are not split."""
-        self._refuse_summary()
         if self._splits_of is not None:
-            original, kept = self._splits_of
-            train, test = (places(side, kept) for side in original.split(test_share, seed))
+            original, own_rows = self._splits_of
+            train, test = (places(side, own_rows) for side in original.split(test_share, seed))
             if train.size and test.size:
                 return train, test
         return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed, self.class_columns)
@@ -181,7 +182,6 @@ class Derivable:
         return self._with(
             codes=points,
             posterior=posterior,
-            sparse_codes=None,
             sampler=sampler,
             labelled_parts=(),
             _permuted_from=None,
@@ -189,19 +189,17 @@ class Derivable:
 
     def rows(self, index: Rows) -> Self:
         """The evidence of these rows alone, given by their numbers or a mask."""
-        self._refuse_summary()
         index = np.arange(self.n_rows)[index]
-        sparse = self.sparse_codes
-        codes = {"codes": self.codes[index]} if sparse is None else {"sparse_codes": sparse.some_rows(index)}
+        factors, codes = self.factor_columns.rows(index), self.code_columns.rows(index)
         kept_rows = self.kept_rows[index]
         parts = [part.rows(rows_of_part(part, self.kept_rows, kept_rows)) for part in self.labelled_parts]  # type: ignore[arg-type]
         return self._with(
             n_rows=index.size,
             kept_rows=kept_rows,
             labelled_parts=tuple(parts),
-            factors=self.factors[index],
+            factor_columns=factors,
             factor_tables={name: table[index] for name, table in self.factor_tables.items()},
-            **codes,
+            code_columns=codes,
             nuisances=self.nuisances[index],
             posterior=None if self.posterior is None else self.posterior.rows(index),
             row_groups=None if self.row_groups is None else renumbered(self.row_groups[index]),
@@ -216,16 +214,12 @@ class Derivable:
         >>> Evidence([1, 2, 3], np.eye(3)).choosing_codes(np.array([2, 0])).code_names
         ('code 2', 'code 0')
         """
-        self._refuse_summary()
         if self.posterior is not None or self.code_groups:
             raise EvidenceError(
                 "Codes of a posterior or in groups cannot be chosen: choose columns before building the Evidence."
             )
-        sparse = self.sparse_codes
-        codes = self.codes[:, index] if sparse is None else sparse.chosen(index).dense(slice(0, len(index)))
         return self._with(
-            codes=codes,
-            sparse_codes=None,
+            codes=self.code_columns.chosen(index),
             code_names=tuple(self.code_names[i] for i in index),
             labelled_parts=tuple(part.choosing_codes(index) for part in self.labelled_parts),
             sampler=None,
@@ -246,11 +240,8 @@ class Derivable:
 
     def factors_alone(self) -> Self:
         """The same factors without the codes, which use most of the memory."""
-        self._refuse_summary()
-        nothing = np.empty((self.n_rows, 0))
-        return self._with(
-            codes=nothing, sparse_codes=None, code_names=(), code_groups={}, posterior=None, labelled_parts=()
-        )
+        nothing = np.empty((self.factors.shape[0], 0))
+        return self._with(codes=nothing, code_names=(), code_groups={}, posterior=None, labelled_parts=())
 
     def keeping(self, given_rows: Rows) -> Self:
         """The evidence restricted to these rows, by their original numbers; the other rows count as dropped.
@@ -266,12 +257,14 @@ class Derivable:
         """A copy with these attributes changed, and without cached results."""
         other = object.__new__(type(self))
         remembered = ("constant_factors", "dead_codes", "same_rows", "fingerprint")
-        kept = {name: item for name, item in self.__dict__.items() if name not in remembered}
-        changed = {"all_rows": None, "is_summary": False} | changed  # totals are valid for the original rows only
-        tables = {
-            name: np.asfortranarray(changed[name]) for name in ("factors", "codes", "nuisances") if name in changed
-        }
-        other.__setstate__(kept | changed | tables)
+        unchanged = {name: item for name, item in self.__dict__.items() if name not in remembered}
+        changed = {"all_rows": None, "row_summary": None} | changed  # totals are valid for the original rows only
+        for name, columns in {"factors": "factor_columns", "codes": "code_columns"}.items():
+            if name in changed:
+                changed[columns] = DenseColumns(changed.pop(name))
+        if "nuisances" in changed:
+            changed["nuisances"] = np.asfortranarray(changed["nuisances"])
+        other.__setstate__(unchanged | changed)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
@@ -286,9 +279,8 @@ def fingerprint_of(evidence: Evidence) -> str:
     """Hexadecimal digest of all data that a score can depend on."""
     digest = hashlib.blake2b(digest_size=16)
     spreads = () if evidence.posterior is None else evidence.posterior.spreads
-    sparse = evidence.sparse_codes
-    codes = (evidence.codes,) if sparse is None else (sparse.values, np.asarray(sparse.rows, np.int64), sparse.starts)
-    tables = (evidence.factors, *codes, evidence.nuisances, *spreads, *evidence.factor_tables.values())
+    columns = (*evidence.factor_columns.arrays, *evidence.code_columns.arrays)
+    tables = (*columns, evidence.nuisances, *spreads, *evidence.factor_tables.values())
     for array in tables:
         digest.update(repr(array.shape).encode())
         digest.update(np.ascontiguousarray(array.T).data)
@@ -360,7 +352,7 @@ class Evidence(Derivable):
     def __init__(self, factors: object = None, codes: object = None, **options: Unpack[EvidenceOptions]) -> None:
         refuse_unknown_options(options, OPTION_NAMES, "Evidence")
         self.all_rows: RowSummary | None = None
-        self.is_summary = False
+        self.row_summary: RowSummary | None = None
         source, kinds = large_source(factors, codes, options), options.get("kinds")
         if source is not None:
             self.all_rows, sample, factors = read_large(source, options)
@@ -377,7 +369,6 @@ class Evidence(Derivable):
         self.declared_kinds: tuple[DeclaredKind, ...] = (
             _declared_kinds(given, kinds) if source is None else sample.kinds
         )
-        self.sparse_codes: SparseColumns | None = None
         self._hold(given.rows(kept))
         if sparse is not None:
             self._hold_sparse(sparse if kept is None else sparse.some_rows(kept), options.get("code_names"))
@@ -396,12 +387,12 @@ class Evidence(Derivable):
         """Store the columns of these inputs, which have no missing values."""
         # the means of a posterior cannot be rescaled, because its spreads and the grids of metrics have the same unit
         refuse_extremes(inputs.factors, None if inputs.posterior is None else inputs.codes)
-        self.factors = values_of(inputs.factors, self.n_rows)
+        self.factor_columns: Columns = DenseColumns(values_of(inputs.factors, self.n_rows))
         self.factor_names: tuple[str, ...] = names_of(inputs.factors)
         self.factor_levels: tuple[Levels | None, ...] = inputs.factors.levels if inputs.factors else ()
         self.factor_tables = dict(inputs.probabilities)
         points = values_of(inputs.codes, self.n_rows)
-        self.codes = within_reach(points) if inputs.posterior is None else points
+        self.code_columns: Columns = DenseColumns(within_reach(points) if inputs.posterior is None else points)
         self.code_names: tuple[str, ...] = names_of(inputs.codes)
         self.posterior = inputs.posterior
         self.nuisances = values_of(inputs.nuisances, self.n_rows)
@@ -410,20 +401,17 @@ class Evidence(Derivable):
 
     def _hold_sparse(self, codes: SparseColumns, names: Sequence[str] | None) -> None:
         """Store sparse codes instead of dense ones; access to ``codes`` then raises an error."""
-        del self.codes
-        self.sparse_codes, self.code_names = codes, code_names_of(codes.shape[1], names)
+        self.code_columns, self.code_names = SparseEntries(codes), code_names_of(codes.shape[1], names)
 
     @property
     def n_factors(self) -> int:
         """Number of factors, d."""
-        return len(self.factor_names) if self.is_summary else self.factors.shape[1]
+        return self.factor_columns.shape[1]
 
     @property
     def n_codes(self) -> int:
         """Number of codes, m."""
-        if self.is_summary:
-            return len(self.code_names)
-        return self.codes.shape[1] if self.sparse_codes is None else self.sparse_codes.shape[1]
+        return self.code_columns.shape[1]
 
     @property
     def kinds(self) -> tuple[FactorKind, ...]:
@@ -433,20 +421,16 @@ class Evidence(Derivable):
     @cached_property
     def constant_factors(self) -> tuple[str, ...]:
         """Names of constant factors, which metrics leave out."""
-        if self.is_summary and self.all_rows is not None:
-            return tuple(compress(self.factor_names, self.all_rows.constant[0]))
-        constant = set(constant_names(self.factors, self.factor_names)) - set(self.factor_tables)
+        constant = set(compress(self.factor_names, self.factor_columns.constant)) - set(self.factor_tables)
         constant |= {name for name, table in self.factor_tables.items() if (table == table[0]).all()}
         return tuple(name for name in self.factor_names if name in constant)
 
     @cached_property
     def dead_codes(self) -> tuple[str, ...]:
         """Names of constant codes, which carry no information."""
-        if self.is_summary and self.all_rows is not None:
-            return tuple(compress(self.code_names, self.all_rows.constant[1]))
-        if self.sparse_codes is not None:
-            return tuple(self.code_names[i] for i in np.flatnonzero(constant_columns(self.sparse_codes)))
-        return constant_names(self.codes, self.code_names) if self.posterior is None else self.posterior.collapsed
+        if self.posterior is not None:
+            return self.posterior.collapsed
+        return tuple(compress(self.code_names, self.code_columns.constant))
 
     @cached_property
     def same_rows(self) -> Rows | None:

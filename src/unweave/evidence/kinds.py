@@ -10,6 +10,7 @@ from enum import StrEnum
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.estimators.totals import Role
 from unweave.evidence.columns import EvidenceError, quoted
 
 MOST_ORDINAL_LEVELS = 50
@@ -19,8 +20,12 @@ FEWEST_ROWS_PER_LEVEL = 5
 class FactorKind(StrEnum):
     """The four kinds of factor; the kind decides how every metric treats the column.
 
+    Its properties answer what other modules ask about a kind, so that a new kind is added in this module alone.
+
     >>> FactorKind("ordinal")
     <FactorKind.ORDINAL: 'ordinal'>
+    >>> FactorKind.ORDINAL.is_numeric, FactorKind.ORDINAL.has_classes
+    (True, True)
     """
 
     CONTINUOUS = "continuous"
@@ -28,13 +33,76 @@ class FactorKind(StrEnum):
     CATEGORICAL = "categorical"
     CIRCULAR = "circular"
 
+    @property
+    def is_numeric(self) -> bool:
+        """Whether values are numbers on a line, which can be ranked and averaged: continuous and ordinal."""
+        return self in (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether values repeat and are counted as they are, without bins: ordinal and categorical."""
+        return self in (FactorKind.ORDINAL, FactorKind.CATEGORICAL)
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether values are numbers on a line that hardly ever repeat."""
+        return self is FactorKind.CONTINUOUS
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether values are classes without an order."""
+        return self is FactorKind.CATEGORICAL
+
+    @property
+    def is_circular(self) -> bool:
+        """Whether values are angles, so that the largest is next to the smallest."""
+        return self is FactorKind.CIRCULAR
+
+    @property
+    def role(self) -> Role:
+        """How a pass over blocks of rows counts and sums the column."""
+        roles: dict[FactorKind, Role] = {
+            FactorKind.CONTINUOUS: "number",
+            FactorKind.ORDINAL: "levels",
+            FactorKind.CATEGORICAL: "categories",
+            FactorKind.CIRCULAR: "circle",
+        }
+        return roles[self]
+
 
 @dataclass(frozen=True)
 class DeclaredKind:
-    """A kind and, for circular factors, their period."""
+    """A kind and, for circular factors, their period.
+
+    >>> quarter_turns = DeclaredKind(FactorKind.CIRCULAR, 360.0)
+    >>> quarter_turns.text, quarter_turns.target_columns(np.array([0.0, 90.0])).round(6).tolist()
+    ('circular:360.0', [[1.0, 0.0], [0.0, 1.0]])
+    """
 
     kind: FactorKind
     period: float = math.nan
+
+    @property
+    def text(self) -> str:
+        """The kind as the string that `Evidence` accepts."""
+        return f"{self.kind.value}:{self.period}" if self.kind.is_circular else self.kind.value
+
+    def angle(self, column: FloatArray) -> FloatArray:
+        """Values of a circular factor in radians."""
+        return 2 * np.pi * column / self.period
+
+    def share_of_circle(self, column: FloatArray) -> FloatArray:
+        """Values of a circular factor as shares of the full circle, from 0 to 1."""
+        return column / self.period % 1.0
+
+    def target_columns(self, column: FloatArray) -> FloatArray:
+        """Numeric columns (n x b) that a probe predicts: the values, cosine and sine, or indicators of the classes."""
+        if self.kind.is_circular:
+            angle = self.angle(column)
+            return np.column_stack([np.cos(angle), np.sin(angle)])
+        if self.kind.is_categorical:
+            return (column[:, None] == np.unique(column)).astype(np.float64)
+        return column[:, None]
 
 
 KindsGiven = str | FactorKind | Sequence[str] | Mapping[str, str] | None
@@ -77,14 +145,14 @@ def resolved_kinds(
             continue
         column = values[~np.isnan(values[:, j]), j]
         declared = stated.get(name) or DeclaredKind(inferred_kind(column, is_text[j]))
-        if is_text[j] and declared.kind is not FactorKind.CATEGORICAL:
+        if is_text[j] and not declared.kind.is_categorical:
             raise EvidenceError(
                 f"Factor {quoted(name)} contains text, so it cannot be {declared.kind.value}: "
                 "turn it into numbers in the order you mean, or declare it categorical."
             )
-        if declared.kind is FactorKind.CIRCULAR:
+        if declared.kind.is_circular:
             _check_period(name, column, declared.period)
-        if declared.kind is FactorKind.CATEGORICAL:
+        if declared.kind.is_categorical:
             _refuse_identifier(name, column)
         kinds.append(declared)
     return tuple(kinds)
@@ -116,7 +184,7 @@ def _parsed(text: object) -> DeclaredKind:
     word, _, period = str(text).partition(":")
     try:
         kind = FactorKind(word.strip().lower())
-        if kind is not FactorKind.CIRCULAR and period:
+        if period and not kind.is_circular:
             raise ValueError
         length = float(period) if period else 2 * math.pi
         if not (math.isfinite(length) and length > 0):
@@ -126,7 +194,7 @@ def _parsed(text: object) -> DeclaredKind:
             f"{quoted(text)} is not a kind of factor: use continuous, ordinal, categorical, circular (radians) "
             "or circular:PERIOD, such as circular:360."
         ) from None
-    return DeclaredKind(kind, length) if kind is FactorKind.CIRCULAR else DeclaredKind(kind)
+    return DeclaredKind(kind, length) if kind.is_circular else DeclaredKind(kind)
 
 
 def _check_period(name: str, column: FloatArray, period: float) -> None:

@@ -117,14 +117,6 @@ def code_names_of(n_codes: int, names: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
-def constant_columns(codes: SparseColumns) -> NDArray[np.bool_]:
-    """Mask of the constant columns: those without nonzero entries, and those with one value in every row."""
-    constant = codes.n_entries == 0
-    for i in np.flatnonzero(codes.n_zeros == 0).tolist():
-        constant[i] = np.ptp(codes.values[codes.starts[i] : codes.starts[i + 1]]) == 0
-    return np.asarray(constant)
-
-
 def _of_tensor(tensor: Any) -> Any:
     """A sparse tensor as a sparse array of scipy, by its parts, because torch converts them without a check."""
     tensor, layout = tensor.detach().cpu(), str(tensor.layout).removeprefix("torch.sparse_")

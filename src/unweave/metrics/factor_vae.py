@@ -15,7 +15,7 @@ from unweave.arrays import FloatArray, Labels, Rows
 from unweave.card import Count, Seed, Several, metric, seed_from
 from unweave.estimators.counts import Binning, binned, levels
 from unweave.estimators.logistic import Classifier, Logistic
-from unweave.evidence import Evidence, EvidenceError, FactorKind
+from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import FACTORS_HELD_ALONE, VOTES, live_points, varying
@@ -132,9 +132,9 @@ def cells(
 
 
 def _labels(evidence: Evidence, j: int, bins: int, binning: Binning, merge: bool) -> Labels:
-    kept = (FactorKind.CATEGORICAL,) if merge else (FactorKind.CATEGORICAL, FactorKind.ORDINAL)
-    column = evidence.factors[:, j]
-    return levels(column) if evidence.kinds[j] in kept else binned(column, bins, binning)
+    kind, column = evidence.kinds[j], evidence.factors[:, j]
+    is_counted = kind.is_categorical if merge else kind.has_classes
+    return levels(column) if is_counted else binned(column, bins, binning)
 
 
 @memoised(on="both")

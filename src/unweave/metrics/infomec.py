@@ -13,7 +13,7 @@ from unweave.card import Seed, Several, metric, seed_from
 from unweave.estimators.information import Histogram, Information, JointInformation
 from unweave.estimators.nearest_neighbour import NearestNeighbour, UsableInformation
 from unweave.estimators.protocols import own_or_default
-from unweave.evidence import Evidence, FactorKind
+from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import FACTORS_NOT_CORRELATED, NORMALISED_INFORMATION, varying
@@ -182,9 +182,6 @@ def infomec_modularity(
     )
 
 
-DISCRETE = (FactorKind.ORDINAL, FactorKind.CATEGORICAL)
-
-
 def split(evidence: Evidence, estimator: JointInformation, seed: int) -> tuple[Rows, Rows, tuple[Finding, ...]]:
     """Training and test rows for the estimator, and a caveat if it uses only a subset of all rows."""
     test_share, most_rows = own_or_default(JointInformation.row_plan, estimator)()
@@ -216,8 +213,8 @@ def held_out_shares(
 
 def labels_from_training(evidence: Evidence, j: int, labelling: Information, train: Rows) -> Labels:
     """Labels of factor j: its levels if it is discrete, and otherwise bins with edges from the training rows."""
-    discrete = evidence.kinds[j] in DISCRETE
-    return own_or_default(Information.labels_from_training, labelling)(evidence.factors[:, j], discrete, train)
+    labels = own_or_default(Information.labels_from_training, labelling)
+    return labels(evidence.factors[:, j], evidence.kinds[j].has_classes, train)
 
 
 @infomec_metric(

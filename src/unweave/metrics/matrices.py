@@ -27,7 +27,7 @@ from unweave.estimators.totals import (
     entropies_from,
     information_from,
 )
-from unweave.evidence import Evidence, FactorKind, Posterior
+from unweave.evidence import Evidence, Posterior
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.randomness import random_stream
@@ -108,9 +108,6 @@ def _sparse_table(evidence: Evidence) -> SparseTable:
     return SparseTable.of(evidence.sparse_codes)
 
 
-NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
-
-
 @memoised(on="factors")
 def varying(evidence: Evidence) -> NDArray[np.bool_]:
     """Return True for every factor that is not constant (shape d)."""
@@ -120,20 +117,12 @@ def varying(evidence: Evidence) -> NDArray[np.bool_]:
 @memoised(on="codes")
 def live_points(evidence: Evidence) -> NDArray[np.bool_]:
     """Return True for every code whose values, or posterior means, are not constant (shape m)."""
-    if evidence.sparse_codes is not None or evidence.is_summary:
-        return ~np.isin(evidence.code_names, evidence.dead_codes)
-    return np.asarray(evidence.codes.max(axis=0) > evidence.codes.min(axis=0))
+    return ~evidence.code_columns.constant
 
 
 def target_columns(evidence: Evidence, j: int) -> FloatArray:
     """Encode factor j as numeric columns (n x b): its values, its cosine and sine, or indicators of its levels."""
-    column, declared = evidence.factors[:, j], evidence.declared_kinds[j]
-    if declared.kind is FactorKind.CIRCULAR:
-        angle = 2 * np.pi * column / declared.period
-        return np.column_stack([np.cos(angle), np.sin(angle)])
-    if declared.kind is FactorKind.CATEGORICAL:
-        return (column[:, None] == np.unique(column)).astype(np.float64)
-    return column[:, None]
+    return evidence.declared_kinds[j].target_columns(evidence.factors[:, j])
 
 
 def factor_features(evidence: Evidence, j: int, correlation: Correlation) -> FloatArray:
@@ -142,7 +131,7 @@ def factor_features(evidence: Evidence, j: int, correlation: Correlation) -> Flo
     Spearman, for example, replaces the values by their ranks.
     """
     columns = target_columns(evidence, j)
-    return correlations.features(correlation, columns[:, 0]) if evidence.kinds[j] in NUMERIC else columns
+    return correlations.features(correlation, columns[:, 0]) if evidence.kinds[j].is_numeric else columns
 
 
 @memoised(on="factors", by_row=True)
@@ -181,8 +170,8 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
     indicators of its levels. If the correlation uses several functions of a column, it is the largest canonical
     correlation.
     """
-    if evidence.is_summary and evidence.all_rows is not None and correlation == CORRELATED:
-        matrix = correlations_from(evidence.all_rows.plan, evidence.all_rows.totals)
+    if evidence.row_summary is not None and correlation == CORRELATED:
+        matrix = correlations_from(evidence.row_summary.plan, evidence.row_summary.totals)
         matrix[:, ~varying(evidence)] = np.nan
         return matrix
     bases = factor_bases(evidence, correlation)
@@ -206,8 +195,9 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
 @memoised(on="factors", by_row=True)
 def factor_labels(evidence: Evidence, estimator: FactorLabels) -> tuple[Labels, ...]:
     """Integer labels of every factor: its levels, or the estimator's bins if it is continuous or circular."""
-    discrete = [kind in (FactorKind.ORDINAL, FactorKind.CATEGORICAL) for kind in evidence.kinds]
-    return tuple(estimator.factor_labels(evidence.factors[:, j], discrete[j]) for j in range(evidence.n_factors))
+    return tuple(
+        estimator.factor_labels(evidence.factors[:, j], kind.has_classes) for j, kind in enumerate(evidence.kinds)
+    )
 
 
 @memoised(on="codes")
@@ -280,8 +270,7 @@ class ObservedColumns:
 
 def _counted(evidence: Evidence, estimator: object) -> RowTotals | None:
     """Totals over all rows if the evidence is a summary that counted this estimator's bins, and None otherwise."""
-    is_counted = evidence.is_summary and evidence.all_rows is not None and estimator == COUNTED
-    return evidence.all_rows.totals if is_counted and evidence.all_rows is not None else None
+    return evidence.row_summary.totals if evidence.row_summary is not None and estimator == COUNTED else None
 
 
 @memoised(on="codes")
@@ -353,7 +342,7 @@ def _importance_for_factor(
     evidence: Evidence, j: int, probe: Probe, train: Rows, test: Rows, seed: int
 ) -> tuple[FloatArray, float, float]:
     columns, codes = target_columns(evidence, j), probed_codes(evidence, probe)
-    if evidence.kinds[j] is not FactorKind.CATEGORICAL:
+    if not evidence.kinds[j].is_categorical:
         fitted = probe.regress(codes[train], columns[train], seed)
         errors = np.square(columns[test] - fitted.predict(codes[test])).sum()
         skill = float(1 - errors / np.square(columns[test] - columns[train].mean(axis=0)).sum())

@@ -15,7 +15,7 @@ from unweave.card import Count, Seed, metric, seed_from
 from unweave.estimators.information import Histogram, Information, JointInformation
 from unweave.estimators.nearest_neighbour import UsableInformation
 from unweave.evidence import Evidence
-from unweave.evidence.kinds import FactorKind, inferred_kind
+from unweave.evidence.kinds import inferred_kind
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.infomec import held_out_shares, labels_from_training, split
@@ -125,7 +125,7 @@ def nuisance_targets(evidence: Evidence, estimator: Information) -> list[Target]
         values = np.unique(column)
         if values.size < 2:
             continue
-        discrete = inferred_kind(column, is_text=False) is FactorKind.ORDINAL
+        discrete = inferred_kind(column, is_text=False).has_classes
         few = values.size <= FEW_LEVELS
         features = (column[:, None] == values).astype(np.float64) if few else column[:, None]
         targets.append((estimator.factor_labels(column, discrete), features))

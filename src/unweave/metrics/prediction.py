@@ -16,7 +16,7 @@ from unweave.estimators.logistic import Classifier, Logistic, area_under_curve
 from unweave.estimators.probes import PreparedProbe, Probe
 from unweave.estimators.protocols import own_or_default
 from unweave.estimators.totals import N_FOLDS, held_out_r2_from
-from unweave.evidence import Evidence, FactorKind
+from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import (
@@ -159,9 +159,8 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
     because the score would then depend on their basis. Constant factors are nan. If the rows are read in blocks, the
     folds are contiguous parts of every block and do not depend on the seed.
     """
-    known = evidence.all_rows if evidence.is_summary else None
-    if known is not None and probe == Linear() and n_folds == N_FOLDS:
-        found = held_out_r2_from(known.plan, known.totals)
+    if evidence.row_summary is not None and probe == Linear() and n_folds == N_FOLDS:
+        found = held_out_r2_from(evidence.row_summary.plan, evidence.row_summary.totals)
         if found is not None:
             return found
     used = np.flatnonzero(varying(evidence)).tolist()
@@ -347,15 +346,15 @@ def sap(
     1.0
     """
     by_classification = {
-        "categorical": (FactorKind.CATEGORICAL,),
-        "discrete": (FactorKind.CATEGORICAL, FactorKind.ORDINAL),
-        "none": (),
+        "categorical": [kind.is_categorical for kind in evidence.kinds],
+        "discrete": [kind.has_classes for kind in evidence.kinds],
+        "none": [False] * evidence.n_factors,
     }.get(classify)
     if by_classification is None:
         raise ValueError(f"classify={classify!r} is not known: use 'categorical', 'discrete' or 'none'.")
     matrix = np.square(correlation_matrix(evidence, Pearson()))
     for j in np.flatnonzero(varying(evidence)).tolist():
-        if evidence.kinds[j] in by_classification:
+        if by_classification[j]:
             matrix[:, j] = _balanced_accuracies(evidence, j, classifier, rescale, n_folds, seed_from(rng))
     nothing = np.zeros(evidence.n_factors)
     ranked = np.sort(np.vstack([nothing, matrix]) if evidence.n_codes == 1 else matrix, axis=0)

@@ -24,7 +24,7 @@ from unweave.evidence import Evidence, Posterior
 from unweave.evidence.splits import renumbered
 from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.metrics.matrices import NUMERIC, ObservedColumns, factor_entropies, factor_labels, posterior_of, varying
+from unweave.metrics.matrices import ObservedColumns, factor_entropies, factor_labels, posterior_of, varying
 
 SMALLEST_PROBABILITY = 1e-300
 
@@ -114,7 +114,7 @@ class ObservedPosterior(ObservedColumns):
     def numeric_moments(self, estimator: object) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Factors (n x d), posterior means (n x m), and the posterior covariance averaged over samples (m x m)."""
         posterior = posterior_of(self.evidence, estimator)
-        if posterior.categories or any(kind not in NUMERIC for kind in self.evidence.kinds):
+        if posterior.categories or not all(kind.is_numeric for kind in self.evidence.kinds):
             raise MetricUndefined(
                 f"{type(estimator).__name__} needs numeric factors and codes, but some are categorical or circular: "
                 "use MixtureSampling."

@@ -19,7 +19,7 @@ from unweave.estimators.independence import (
 )
 from unweave.estimators.matching import best_matching
 from unweave.estimators.regression import GradedColumns, indicators
-from unweave.evidence import Evidence, EvidenceError, FactorKind
+from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import ADJACENCY, HYPOTHESIS, P_VALUE, varying
@@ -89,10 +89,10 @@ def limits_of(evidence: Evidence, tests: PairTests) -> tuple[Finding, ...]:
 
 def _columns(evidence: Evidence, j: int, test: IndependenceTest) -> GradedColumns:
     column, declared = evidence.factors[:, j], evidence.declared_kinds[j]
-    if declared.kind is FactorKind.CATEGORICAL:
+    if declared.kind.is_categorical:
         return indicators(column)
-    if declared.kind is FactorKind.CIRCULAR:
-        return test.circular(2 * np.pi * column / declared.period)
+    if declared.kind.is_circular:
+        return test.circular(declared.angle(column))
     return test.numeric(column)
 
 

@@ -22,7 +22,7 @@ from unweave.estimators.regression import (
     second_degree,
     unexplained_variances,
 )
-from unweave.evidence import Evidence, FactorKind
+from unweave.evidence import Evidence
 from unweave.memo import memoised
 from unweave.randomness import random_stream
 from unweave.responses.factor_bases import FactorView, factor_view
@@ -504,6 +504,6 @@ def _separate_rows(evidence: Evidence, seed: int) -> SeparateRows:
     n_separate = order.size
     order = order[:MOST_ROWS]
     n_drawn = order.size
-    if FactorKind.CONTINUOUS in evidence.kinds:
+    if any(kind.is_continuous for kind in evidence.kinds):
         order = order[np.sort(np.unique(evidence.factors[order], axis=0, return_index=True)[1])]
     return SeparateRows(order, n_separate, n_drawn - order.size)

@@ -20,7 +20,7 @@ from unweave.estimators.regression import (
     unexplained_entropy,
     unexplained_variance,
 )
-from unweave.evidence import Evidence, FactorKind
+from unweave.evidence import Evidence
 from unweave.memo import memoised
 
 MOST_CLASSES = 10
@@ -83,14 +83,14 @@ class FactorView:
 def factor_view(evidence: Evidence, j: int) -> FactorView:
     """View of factor j, which has to vary."""
     column, declared, name = evidence.factors[:, j], evidence.declared_kinds[j], evidence.factor_names[j]
-    if declared.kind is FactorKind.CIRCULAR:
-        waves = harmonics(2 * np.pi * column / declared.period, 2).values
+    if declared.kind.is_circular:
+        waves = harmonics(declared.angle(column), 2).values
         circle = np.sqrt(2) * waves[:, :2]
-        turn = column / declared.period % 1.0
-        return FactorView(name, circle, _basis(waves), circle, None, None, None, column, turn)
+        place = declared.share_of_circle(column)
+        return FactorView(name, circle, _basis(waves), circle, None, None, None, column, place)
     levels, labels = np.unique(column, return_inverse=True)
-    few_classes = declared.kind is not FactorKind.CONTINUOUS and levels.size <= MOST_CLASSES
-    is_category = declared.kind is FactorKind.CATEGORICAL
+    few_classes = declared.kind.has_classes and levels.size <= MOST_CLASSES
+    is_category = declared.kind.is_categorical
     indicators = (labels[:, None] == _frequent(labels)).astype(np.float64) if few_classes or is_category else None
     scores = None if is_category else normal_quantiles(column)
     numbers = None if is_category else (column - column.mean()) / column.std()
@@ -245,20 +245,17 @@ def factor_bases(evidence: Evidence) -> tuple[FactorBases, ...]:
 
 
 def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorBases:
-    kind, values = evidence.kinds[j], evidence.factors[:, j]
+    declared, values = evidence.declared_kinds[j], evidence.factors[:, j]
     alone = max(1, min(MOST_FUNCTIONS, evidence.n_rows // ROWS_PER_FUNCTION))
     together = max(1, min(MOST_ADDITIVE, evidence.n_rows // (ROWS_PER_COEFFICIENT * n_factors)))
     levels, place = np.unique(values, return_inverse=True)
-    discrete = kind in (FactorKind.ORDINAL, FactorKind.CATEGORICAL)
-    if kind is FactorKind.CIRCULAR:
-        period = evidence.declared_kinds[j].period
-        angle = 2 * np.pi * values / period
+    discrete = declared.kind.has_classes
+    if declared.kind.is_circular:
+        angle, share = declared.angle(values), declared.share_of_circle(values)
         plane = np.sqrt(2) * _harmonics(angle, 1)
         smooth, additive = (orthonormal_columns(_harmonics(angle, max(1, n // 2))) for n in (alone, max(2, together)))
-        return FactorBases(
-            smooth, additive, plane, _harmonics(angle, 2), plane, plane, (plane,), values / period % 1.0, False, True
-        )
-    if kind is FactorKind.CATEGORICAL:
+        return FactorBases(smooth, additive, plane, _harmonics(angle, 2), plane, plane, (plane,), share, False, True)
+    if declared.kind.is_categorical:
         indicators = (values[:, None] == levels).astype(np.float64)
         basis = orthonormal_columns(indicators)
         corners = indicators * LEVEL_SCALE
@@ -328,8 +325,7 @@ def has_lumps(values: FloatArray) -> bool:
 def any_lumps(evidence: Evidence) -> bool:
     """Whether any factor that varies has levels, or is continuous with clusters of values (`has_lumps`)."""
     return any(
-        evidence.kinds[j] in (FactorKind.ORDINAL, FactorKind.CATEGORICAL)
-        or (evidence.kinds[j] is FactorKind.CONTINUOUS and has_lumps(evidence.factors[:, j]))
+        evidence.kinds[j].has_classes or (evidence.kinds[j].is_continuous and has_lumps(evidence.factors[:, j]))
         for j in varying_places(evidence)
     )
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from unweave.card.decorator import Choice, card_of, stated_options
-from unweave.evidence import Evidence, FactorKind
+from unweave.evidence import Evidence
 from unweave.trust.scoring import Quota, fair_share
 
 SOME = 1000  # largest number of rows that kernels and readouts use
@@ -32,7 +32,7 @@ class DataSizes:
     @classmethod
     def of(cls, evidence: Evidence, n_rows: int | None = None) -> DataSizes:
         """Sizes of an evidence, with ``n_rows`` in place of its number of rows where given."""
-        classes = [kind is FactorKind.CATEGORICAL for kind in evidence.kinds]
+        classes = [kind.is_categorical for kind in evidence.kinds]
         share = sum(classes) / len(classes) if classes else 0.0
         return cls(evidence.n_rows if n_rows is None else n_rows, evidence.n_codes, evidence.n_factors, share)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.matching import best_matching
 from unweave.estimators.regression import harmonics, normal_quantiles
-from unweave.evidence import Evidence, FactorKind
+from unweave.evidence import Evidence
 from unweave.responses.factor_bases import live_codes, varying_places
 from unweave.responses.responses import distinct_factors, responses_to_factors
 
@@ -148,14 +148,14 @@ def factor_design(evidence: Evidence, j: int) -> FactorDesign:
     [0.0, 1.0, 0.0, 1.0]
     """
     column, declared, n = evidence.factors[:, j], evidence.declared_kinds[j], evidence.n_rows
-    if declared.kind is FactorKind.CIRCULAR:
-        waves = harmonics(2 * np.pi * column / declared.period, 3).values
+    if declared.kind.is_circular:
+        waves = harmonics(declared.angle(column), 3).values
         circle = waves[:, :2]
         return FactorDesign(circle, waves, circle, waves, np.column_stack([waves, _steps(column, n)]))
     levels = np.unique(column)
-    if declared.kind is FactorKind.CATEGORICAL or levels.size <= MOST_STEPS:
+    if declared.kind.is_categorical or levels.size <= MOST_STEPS:
         classes = (column[:, None] == levels[1:]).astype(np.float64)
-        plain = classes if declared.kind is FactorKind.CATEGORICAL else column[:, None]
+        plain = classes if declared.kind.is_categorical else column[:, None]
         return FactorDesign(plain, classes, plain, classes, classes, in_steps=True)
     number = (column - column.mean()) / max(column.std(), TINY)
     ranks = normal_quantiles(column)

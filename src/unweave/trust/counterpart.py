@@ -14,8 +14,7 @@ from scipy.special import betaincinv
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.matching import best_matching
 from unweave.estimators.regression import GaussianKernel, unexplained_variance
-from unweave.evidence import Evidence, FactorKind, Posterior
-from unweave.evidence.kinds import DeclaredKind
+from unweave.evidence import Evidence, Posterior
 from unweave.randomness import random_stream
 from unweave.trust.code_models import MOST_STEPS, TINY, CodeModels, Places, code_models, shared_models
 
@@ -412,7 +411,7 @@ class Counterpart:
         )
         columns = [codes.of(i) for i in range(found.codes.shape[1])] if same_codes else codes.without_redundant()
         factors = np.column_stack([where_drawn.of(found.factors[:, j]) for j, where_drawn in enumerate(places)])
-        kinds = [stated_kind(declared) for declared in self.evidence.declared_kinds]
+        kinds = [declared.text for declared in self.evidence.declared_kinds]
         return Evidence(factors, np.column_stack(columns), kinds=kinds, factor_names=self.evidence.factor_names)
 
     @property
@@ -440,16 +439,11 @@ def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
     return Evidence(
         evidence.factors[:, places],
         evidence.codes,
-        kinds=[stated_kind(evidence.declared_kinds[j]) for j in places],
+        kinds=[evidence.declared_kinds[j].text for j in places],
         factor_names=list(names),
         code_names=evidence.code_names,
         row_groups=None if evidence.row_groups is None else evidence.row_groups.tolist(),
     )
-
-
-def stated_kind(declared: DeclaredKind) -> str:
-    """A factor's kind as the string that `Evidence` accepts."""
-    return f"circular:{declared.period}" if declared.kind is FactorKind.CIRCULAR else declared.kind.value
 
 
 MOST_CALLS = 1000
@@ -498,7 +492,7 @@ def _drawn(evidence: Evidence, places: list[int], rng: np.random.Generator) -> E
     return Evidence(
         values[:, places],
         codes,
-        kinds=[stated_kind(evidence.declared_kinds[j]) for j in places],
+        kinds=[evidence.declared_kinds[j].text for j in places],
         factor_names=[evidence.factor_names[j] for j in places],
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from unweave.arrays import Rows
 from unweave.codec import plain_data, restored
 from unweave.estimators.counts import entropy_of_counts
-from unweave.evidence import Evidence, FactorKind
+from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.responses.constraints import (
     FEWEST_ROWS,
@@ -429,7 +429,7 @@ def _notes_on_factors(some: Evidence, constant: tuple[str, ...]) -> list[Finding
     repeated = [
         some.factor_names[j]
         for j in varying
-        if some.kinds[j] is FactorKind.CONTINUOUS and np.unique(some.factors[:, j]).size < REPEATED * some.n_rows
+        if some.kinds[j].is_continuous and np.unique(some.factors[:, j]).size < REPEATED * some.n_rows
     ]
     if repeated:
         notes.append(Finding("values_repeated", factors=repeated))
@@ -441,7 +441,7 @@ def _notes_on_factors(some: Evidence, constant: tuple[str, ...]) -> list[Finding
 def _class_balance(some: Evidence, constant: tuple[str, ...]) -> dict[str, ClassBalance]:
     balances = {}
     for j, name in enumerate(some.factor_names):
-        if some.kinds[j] not in (FactorKind.ORDINAL, FactorKind.CATEGORICAL) or name in constant:
+        if not some.kinds[j].has_classes or name in constant:
             continue
         counts = np.unique(some.factors[:, j], return_counts=True)[1]
         evenness = float(entropy_of_counts(counts) / np.log(counts.size)) if counts.size > 1 else math.nan

@@ -13,7 +13,7 @@ from unweave.card.decorator import Choice, card_of
 from unweave.evidence import Evidence
 from unweave.randomness import random_stream
 from unweave.score import Score
-from unweave.trust.counterpart import ENOUGH_ROWS, Counterpart, Where, independent_draws, stated_kind, with_factors
+from unweave.trust.counterpart import ENOUGH_ROWS, Counterpart, Where, independent_draws, with_factors
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.scoring import raw_values, score_or_none
 from unweave.trust.verdict_record import Property
@@ -274,7 +274,7 @@ def without_codes(evidence: Evidence, names: Sequence[str]) -> Evidence:
     return Evidence(
         evidence.factors,
         evidence.codes[:, kept],
-        kinds=[stated_kind(declared) for declared in evidence.declared_kinds],
+        kinds=[declared.text for declared in evidence.declared_kinds],
         factor_names=evidence.factor_names,
         code_names=[evidence.code_names[i] for i in kept],
         row_groups=None if evidence.row_groups is None else evidence.row_groups.tolist(),

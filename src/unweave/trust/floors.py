@@ -13,7 +13,7 @@ import numpy as np
 from unweave.arrays import FloatArray, Rows
 from unweave.card import Card
 from unweave.card.decorator import Choice, card_of, stated_options
-from unweave.evidence import Evidence, EvidenceError, FactorKind, Posterior
+from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.evidence.decoders import Sampler, Unpaired
 from unweave.evidence.splits import shuffled_rows
 from unweave.findings import Finding
@@ -156,8 +156,6 @@ TOO_CLOSE = 0.01
 UPPER = 0.95
 
 ROUNDING = 1e-12
-
-NUMERIC = (FactorKind.CONTINUOUS, FactorKind.ORDINAL)
 
 
 @dataclass(frozen=True)
@@ -434,7 +432,7 @@ def _n_orders(evidence: Evidence) -> float:
 def _by_formula(metric: Choice, evidence: Evidence) -> float:
     """The noise floor by the formula of the card, if its assumption of independent columns and rows holds."""
     chance = card_of(metric).chance
-    numeric = all(kind in NUMERIC for kind in evidence.kinds)
+    numeric = all(kind.is_numeric for kind in evidence.kinds)
     stated = stated_options(metric).keys() - {"rng"}
     if (
         row_order(evidence).kind != "exchangeable"

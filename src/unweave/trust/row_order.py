@@ -19,7 +19,7 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from unweave.arrays import FloatArray, Rows
-from unweave.evidence import Evidence, FactorKind
+from unweave.evidence import Evidence
 from unweave.evidence.splits import shuffled_rows
 from unweave.findings import Finding
 from unweave.memo import memoised
@@ -171,11 +171,7 @@ def _factor_columns(evidence: Evidence) -> FloatArray:
     columns = []
     for j in range(min(evidence.n_factors, MOST_COLUMNS)):
         declared, values = evidence.declared_kinds[j], evidence.factors[:, j]
-        if declared.kind is FactorKind.CIRCULAR:
-            angle = 2 * np.pi * values / declared.period
-            columns += [np.cos(angle), np.sin(angle)]
-        else:
-            columns.append(values)
+        columns.append(declared.target_columns(values) if declared.kind.is_circular else values)
     return np.column_stack(columns)
 
 

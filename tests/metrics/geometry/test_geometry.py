@@ -171,6 +171,26 @@ def test_cross_information_compares_at_the_same_data():
     assert np.isinf(np.diag(same_latents.parts["matrix"])).all()
 
 
+def test_the_decoder_is_passed_alone_or_beside_factors_and_codes():
+    factors = np.random.default_rng(0).normal(size=(9, 2))
+    alone = manifold_entropy(random_jacobians(0)).per_code
+    assert manifold_entropy(factors, factors, decoder=random_jacobians(0)).per_code == alone
+    assert manifold_entropy(factors=factors, decoder=random_jacobians(0)).per_code == alone
+    assert manifold_entropy(random_jacobians(0), decoder=None).per_code == alone
+
+
+def test_the_reference_is_passed_in_second_place_or_by_name():
+    mine, truth, options = LinearDecoder(np.eye(3)), LinearDecoder(2 * np.eye(3)[[1, 0, 2]]), {"match": "latents"}
+    by_place = manifold_cross_mutual_information(mine, truth, **options).parts["matrix"]
+    for score in (
+        manifold_cross_mutual_information(mine, reference=truth, **options),
+        manifold_cross_mutual_information(decoder=mine, reference=truth, **options),
+    ):
+        np.testing.assert_array_equal(score.parts["matrix"], by_place)
+    with pytest.raises(EvidenceError, match="manifold_cross_mutual_information has two references: pass one"):
+        manifold_cross_mutual_information(mine, truth, reference=truth)
+
+
 def test_cross_information_needs_an_encoder_for_the_same_data():
     with pytest.raises(EvidenceError, match="match='latents'"):
         manifold_cross_mutual_information(TwoMoons(), TwoMoons())

@@ -233,7 +233,7 @@ def _pairs(evaluation: Evaluation, factors: Any, codes: Any) -> Figure:
         name, levels = evidence.factor_names[factor], evidence.factor_levels[factor]
         values = evidence.factors[:, factor]
         found = np.unique(values)
-        discrete = kinds.get(name, evidence.kinds[factor]) in (FactorKind.CATEGORICAL, FactorKind.ORDINAL)
+        discrete = FactorKind(kinds.get(name, evidence.kinds[factor])).has_classes
         classes = (
             tuple(_level_name(levels, value) for value in found) if discrete and len(found) <= MOST_CLASSES else ()
         )
