@@ -10,11 +10,11 @@ import unweave
 PACKAGE = Path(unweave.__file__).parent
 LINES = [
     {"findings"},
-    {"arrays", "codec", "words", "on_demand", "progress", "real_numbers"}
-    | {"randomness", "threads", "whole_files", "own_modules"},
+    {"arrays", "codec", "words", "on_demand", "progress", "real_numbers", "names"}
+    | {"randomness", "threads", "whole_files", "plugins"},
     {"estimators"},
     {"evidence", "score"},
-    {"memo", "card", "names", "synthetic"},
+    {"memo", "card", "own_modules", "synthetic"},
     {"neural", "datasets", "responses"},
     {"metrics"},
     {"trust"},

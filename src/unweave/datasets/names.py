@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -14,6 +13,7 @@ from unweave.datasets.digits import emnist, fashion_mnist, mnist
 from unweave.datasets.dsprites import DSprites, small_sprites
 from unweave.datasets.interface import DataSet, DataSetError
 from unweave.datasets.readers import MPI3D, Cars3D, CelebA, DSpritesFile, Shapes3D, SmallNORB
+from unweave.names import suggestion
 
 DATA_SETS: Mapping[str, Callable[..., DataSet]] = {
     "dsprites": DSprites,
@@ -56,9 +56,7 @@ def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
     unweave.datasets.interface.DataSetError: There is no data set 'dsprits': did you mean 'dsprites'?
     """
     if name not in DATA_SETS:
-        near = next(iter(get_close_matches(name, DATA_SETS)), None)
-        hint = f"did you mean {near!r}?" if near else f"the data sets are {', '.join(DATA_SETS)}."
-        raise DataSetError(f"There is no data set {name!r}: {hint}")
+        raise DataSetError(f"There is no data set {name!r}: {suggestion(name, DATA_SETS)}")
     if (name in FROM_FILES) != (path is not None):
         what = "is read from files: give their path" if path is None else "is rendered and has no files: give no path"
         raise DataSetError(f"{name} {what}.")

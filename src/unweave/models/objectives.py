@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from unweave.models.networks import CriticShape, EncodedBatch, Likelihood, Network, Randomness, TrainingError
+from unweave.names import suggestion
 
 
 def covariance(mean: Tensor) -> Tensor:
@@ -623,9 +623,7 @@ def objective_of(given: Any) -> Objective:
 def kind_of(name: str) -> type[Objective]:
     """Class of the objective with this name."""
     if name not in OBJECTIVES:
-        near = difflib.get_close_matches(name, OBJECTIVES, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(OBJECTIVES)}."
-        raise TrainingError(f"There is no objective {name!r}: {hint}")
+        raise TrainingError(f"There is no objective {name!r}: {suggestion(name, OBJECTIVES)}")
     return OBJECTIVES[name]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -19,6 +18,7 @@ from unweave.models.networks import LIKELIHOODS, MLP, TRUNKS, Architecture, Conv
 from unweave.models.objectives import Custom, Objective, Step, kind_of
 from unweave.models.runs import FORMAT, read_json, read_tensors, write_json
 from unweave.models.training import Member, TrainingSettings
+from unweave.names import suggestion
 
 KEYS = ("dataset", "objectives", "seeds", "n_codes", "trunk", "training")
 
@@ -132,7 +132,7 @@ def trunk_of(stated: Any) -> Trunk:
     given = {"kind": stated} if isinstance(stated, str) else dict(stated)
     name = given.pop("kind", "mlp")
     if name not in TRUNKS:
-        raise TrainingError(f"There is no trunk {name!r}: there are {', '.join(TRUNKS)}.")
+        raise TrainingError(f"There is no trunk {name!r}: {suggestion(str(name), TRUNKS)}")
     return _made(TRUNKS[name], given, "trunk")
 
 
@@ -143,7 +143,7 @@ def settings_of(stated: Mapping[str, Any]) -> TrainingSettings:
     parts = {"kind": likelihood} if isinstance(likelihood, str) else dict(likelihood)
     name = parts.pop("kind", "bernoulli")
     if name not in LIKELIHOODS:
-        raise TrainingError(f"There is no likelihood {name!r}: there are {', '.join(LIKELIHOODS)}.")
+        raise TrainingError(f"There is no likelihood {name!r}: {suggestion(str(name), LIKELIHOODS)}")
     given["likelihood"] = _made(LIKELIHOODS[name], parts, "likelihood")
     return _made(TrainingSettings, given, "training")
 
@@ -182,9 +182,7 @@ def _refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> No
     known = list(known)
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(key, known, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known) or 'none'}."
-            raise TrainingError(f"{key!r} is not a setting of {what}: {hint}")
+            raise TrainingError(f"{key!r} is not a setting of {what}: {suggestion(key, known)}")
 
 
 TRUNK_KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (MLP, Convolutional)}
