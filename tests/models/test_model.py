@@ -9,11 +9,11 @@ from scipy import special, stats
 
 from unweave.models import AAE, VAE, AnnealedVAE, BetaVAE, FactorVAE, Gaussian, JointVAE, TrainedModel, TrainingError
 from unweave.models import model as model_module
-from unweave.models.comparison import compared_runs, loss_curves, reconstructions, traversals
-from unweave.models.objectives import Custom
-from unweave.models.runs import setting_name
+from unweave.models.model import loss_curves, reconstructions, traversals
+from unweave.models.objectives import Custom, setting_name
 from unweave.models.training import Member
 from unweave.randomness import random_stream
+from unweave.sweeps.trained_models import compared_runs
 
 ROWS = np.random.default_rng(0).normal(size=(12, 7)).astype(np.float32)
 SPREAD = math.exp(-0.5)

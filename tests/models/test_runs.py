@@ -24,7 +24,7 @@ from unweave.models import (
     TrainingSettings,
     train,
 )
-from unweave.models.comparison import ModelRow, RunComparison, Spread, compared_runs, letters_of_ties, traversals
+from unweave.models.model import traversals
 from unweave.models.training import Stack
 from unweave.models.training_file import (
     DataSetChoice,
@@ -34,6 +34,7 @@ from unweave.models.training_file import (
     read_declaration,
     read_runs,
 )
+from unweave.sweeps.trained_models import ModelRow, RunComparison, Spread, compared_runs, letters_of_ties
 
 FEW = TrainingSettings(n_steps=3, batch_size=8)
 

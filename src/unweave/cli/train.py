@@ -171,9 +171,9 @@ def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> Non
 def compare_folder(folder: Path, metrics: list[str], as_json: bool) -> None:
     """Print the comparison of the models of a folder."""
     models = _models(folder)
-    from unweave.models.comparison import compared_runs
     from unweave.progress import progress_bar
     from unweave.report.tables import runs_table
+    from unweave.sweeps.trained_models import compared_runs
 
     with progress_bar(len(models), True) as bar:
         found = compared_runs(models, training_data(folder), metrics=metrics or None, watch=bar.step)

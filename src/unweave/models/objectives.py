@@ -627,6 +627,25 @@ def kind_of(name: str) -> type[Objective]:
     return OBJECTIVES[name]
 
 
+def setting_name(objective: Objective) -> str:
+    """Name of a setting, without the seed.
+
+    >>> setting_name(BetaVAE(beta=16))
+    'beta_vae-beta=16'
+    """
+    if isinstance(objective, Custom):
+        return f"custom-{''.join(c if c.isalnum() or c in '._' else '_' for c in objective.label)}"
+    stated, usual = objective.settings(), type(objective)().settings()
+    shown = [key for place, key in enumerate(stated) if place == 0 or stated[key] != usual[key]]
+    return "-".join([objective.name, *(f"{key}={_short(stated[key])}" for key in shown)])
+
+
+def _short(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return "x".join(map(_short, value))
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+
+
 __all__ = [
     "AAE",
     "DIPVAEI",
@@ -644,4 +663,5 @@ __all__ = [
     "Objective",
     "kind_of",
     "objective_of",
+    "setting_name",
 ]

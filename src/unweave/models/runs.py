@@ -13,9 +13,9 @@ from torch import Tensor
 
 import unweave
 from unweave.models.networks import TrainingError
-from unweave.models.objectives import Custom, Objective
+from unweave.models.objectives import setting_name
 from unweave.models.training import Member, Record, State
-from unweave.sweeps.store import FolderLock
+from unweave.store import FolderLock
 from unweave.whole_files import UNFINISHED, remove_unfinished, write_whole
 
 if TYPE_CHECKING:
@@ -219,20 +219,6 @@ def _need_safetensors() -> None:
         raise TrainingError("Folders of runs need safetensors: install it with pip install 'unweave[torch]'.") from None
 
 
-def setting_name(objective: Objective) -> str:
-    """Name of a setting, without the seed.
-
-    >>> from unweave.models.objectives import BetaVAE
-    >>> setting_name(BetaVAE(beta=16))
-    'beta_vae-beta=16'
-    """
-    if isinstance(objective, Custom):
-        return f"custom-{''.join(c if c.isalnum() or c in '._' else '_' for c in objective.label)}"
-    stated, usual = objective.settings(), type(objective)().settings()
-    shown = [key for place, key in enumerate(stated) if place == 0 or stated[key] != usual[key]]
-    return "-".join([objective.name, *(f"{key}={_short(stated[key])}" for key in shown)])
-
-
 def model_name(member: Member) -> str:
     """Name of a model, which is also that of its folder."""
     return f"{setting_name(member.objective)}-seed={member.seed}"
@@ -245,9 +231,3 @@ def distinct_names(members: Iterable[Member]) -> list[str]:
     if twice is not None:
         raise TrainingError(f"{twice} occurs twice: give every model its own setting or seed.")
     return names
-
-
-def _short(value: object) -> str:
-    if isinstance(value, (list, tuple)):
-        return "x".join(map(_short, value))
-    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
