@@ -124,8 +124,8 @@ def test_toml_declares_several_objectives(tmp_path):
     found = run("train", file, "--out", tmp_path / "runs", "--no-pictures")
     assert found.exit_code == 0, found.output
     models = read_runs(tmp_path / "runs")
-    assert {model.member.objective for model in models} == set(expected)
-    joint = next(model for model in models if model.member.objective == JointVAE(categories=(2,)))
+    assert {model.spec.objective for model in models} == set(expected)
+    joint = next(model for model in models if model.spec.objective == JointVAE(categories=(2,)))
     assert joint.encode(small_sprites().images([0])).names == ("code 0", "code 1", "code 2", "category 0")
 
 
@@ -255,7 +255,7 @@ def test_a_folder_is_read_with_its_unfinished_and_user_defined_models(tmp_path):
     np.testing.assert_array_equal(read.encode(images).mean, custom.encode(images).mean)
     assert read.history == custom.history
     with pytest.raises(TrainingError, match="user-defined function"):
-        read.member.objective.function(None)
+        read.spec.objective.function(None)
     assert unfinished.network is None
     assert "not finished: run the same command again" in unfinished.problem
     with pytest.raises(TrainingError, match="does not state which data set"):

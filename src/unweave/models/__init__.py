@@ -28,6 +28,7 @@ from unweave.models.objectives import (
 )
 from unweave.models.training import TrainingSettings
 from unweave.on_demand import on_demand
+from unweave.plugins import load_plugin, plugins
 
 if TYPE_CHECKING:
     from unweave.sweeps.trained_models import TrainedModels, compared_runs
@@ -35,6 +36,12 @@ else:  # these need metrics, and training does not
     __getattr__, _ = on_demand(
         __name__, dict.fromkeys(("TrainedModels", "compared_runs"), "unweave.sweeps.trained_models")
     )
+
+# last, because another package may import these objectives for its own
+for entry_point in plugins("unweave.objectives", OBJECTIVES).values():
+    plugin = load_plugin(entry_point)
+    if isinstance(plugin, type) and issubclass(plugin, Objective):
+        OBJECTIVES[plugin.name] = plugin
 
 __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "train",

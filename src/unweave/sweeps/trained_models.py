@@ -137,10 +137,10 @@ def compared_runs(
     rows = []
     for model in models:
         watch(model.name)
-        setting, member = setting_name(model.member.objective), model.member
+        setting, spec = setting_name(model.spec.objective), model.spec
         if model.network is None:
             nothing = dict.fromkeys(chosen, math.nan)
-            rows.append(ModelRow(setting, member.seed, math.nan, math.nan, math.nan, nothing, model.problem))
+            rows.append(ModelRow(setting, spec.seed, math.nan, math.nan, math.nan, nothing, model.problem))
             continue
         evidence = Evidence(factors, model.encode(images), factor_names=dataset.factor_names, kinds=kinds)
         scores = {
@@ -149,7 +149,7 @@ def compared_runs(
         per_code = model.kl_per_code(images)
         active = math.nan if model.is_deterministic else float(model.n_active_codes(images))
         cost = model.reconstruction_cost(images)
-        rows.append(ModelRow(setting, member.seed, active, cost, float(per_code.sum()), scores))
+        rows.append(ModelRow(setting, spec.seed, active, cost, float(per_code.sum()), scores))
     if not rows:
         raise TrainingError("There are no models to compare.")
     bare = RunComparison(tuple(rows), tuple(chosen), {})
@@ -201,13 +201,22 @@ class TrainedModels:
     n_codes: int = 10
     trunk: Trunk = field(default_factory=MLP)
     settings: TrainingSettings = TrainingSettings()  # noqa: RUF009 - frozen
+    device: str = "cpu"
 
     def scores(
         self, world: DataSetChoice, encoder: Objective, n_rows: int, seed: int, metrics: Mapping[str, Any]
     ) -> list[Measurement]:
         """Measurements of these metrics; for a model that diverged, nan with the reason."""
         dataset = world.loaded()
-        [model] = train(dataset, encoder, seeds=[seed], n_codes=self.n_codes, trunk=self.trunk, settings=self.settings)
+        [model] = train(
+            dataset,
+            encoder,
+            seeds=[seed],
+            n_codes=self.n_codes,
+            trunk=self.trunk,
+            settings=self.settings,
+            device=self.device,
+        )
         if model.problem is not None:
             return [Measurement(label, math.nan, math.nan, model.problem) for label in metrics]
         indices = random_stream(seed, "images of a cell").permutation(len(dataset))[:n_rows]
