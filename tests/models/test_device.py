@@ -9,9 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from unweave.cli import main
 from unweave.models import MLP, OBJECTIVES, BetaVAE, Convolutional, TrainingError, TrainingSettings, train
 from unweave.models.fleet import FleetPlan
 from unweave.models.networks import Randomness
@@ -154,3 +156,22 @@ def test_a_flow_is_trained_where_its_weights_are():
     rows = torch.zeros(5, 4, device="meta")
     terms = loss_terms(flow, rows, objective, np.random.default_rng(0))
     assert [term.device.type for term in terms] == ["meta"] * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("train vae small_sprites --device nowhere --out new", "device='nowhere' cannot be used here"),
+        ("encode json:dumps small_sprites --device cuda --out new.npz", "because it is not of torch: omit --device."),
+        (
+            "encode torch.nn:Flatten small_sprites --device nowhere --out new.npz",
+            "device='nowhere' cannot be used here",
+        ),
+    ],
+)
+def test_commands_refuse_a_device_in_one_sentence(arguments, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ended = CliRunner().invoke(main, arguments.split())
+    assert ended.exit_code == 2, ended.output
+    assert sentence in ended.stderr
+    assert "Traceback" not in ended.stderr

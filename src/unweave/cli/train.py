@@ -168,7 +168,7 @@ def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> Non
             continue
         out = folder / model.name / "codes.npz"
         encoded = encode(
-            model if options["device"] is None else model.to(options["device"]),
+            _on_device(model, options["device"]),
             images,
             out,
             rows=options["rows"],
@@ -177,6 +177,19 @@ def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> Non
             progress=True,
         )
         click.echo(f"wrote {out}: {encoded.n_rows} images, {encoded.means.shape[1]} codes")
+
+
+def _on_device(model: Any, device: str | None) -> Any:
+    if device is None:
+        return model
+    from unweave.evidence import EvidenceError
+
+    if not hasattr(model, "to"):
+        raise EvidenceError(f"The model cannot be moved to {device!r}, because it is not of torch: omit --device.")
+    from unweave.models.networks import refuse_missing_device
+
+    refuse_missing_device(device)
+    return model.to(device)
 
 
 def compare_folder(folder: Path, metrics: list[str], as_json: bool) -> None:
@@ -273,9 +286,8 @@ def encode(model: str, dataset: str | None, **options: Any) -> None:
             if is_folder:
                 encode_folder(Path(model), images, options)
                 return
-            encoder = named_model(model, options["weights"])
             encoded = encode_images(
-                encoder if options["device"] is None else encoder.to(options["device"]),
+                _on_device(named_model(model, options["weights"]), options["device"]),
                 images,
                 options["out"],
                 rows=options["rows"],

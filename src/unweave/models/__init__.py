@@ -33,9 +33,9 @@ from unweave.plugins import load_plugin, plugins
 if TYPE_CHECKING:
     from unweave.sweeps.trained_models import TrainedModels, compared_runs
 else:  # these need metrics, and training does not
-    __getattr__, _ = on_demand(
+    __getattr__ = on_demand(
         __name__, dict.fromkeys(("TrainedModels", "compared_runs"), "unweave.sweeps.trained_models")
-    )
+    )[0]
 
 # last, because another package may import these objectives for its own
 for entry_point in plugins("unweave.objectives", OBJECTIVES).values():
