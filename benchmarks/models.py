@@ -14,7 +14,7 @@ from benchmarks.measurement import Measurement, Target, seconds
 from benchmarks.timing import best_cpu_seconds
 from unweave.models import MLP, BetaVAE, FactorVAE, Objective, TrainingSettings
 from unweave.models.networks import Architecture
-from unweave.models.training import Member, Stack, State, training_images
+from unweave.models.training import ModelSpec, Stack, State, training_images
 
 REPETITIONS, QUIET = 3, 0.9
 N_MODELS, N_STEPS, BATCH, N_CODES, PIXELS = 16, 60, 64, 10, 256
@@ -22,9 +22,9 @@ N_MODELS, N_STEPS, BATCH, N_CODES, PIXELS = 16, 60, 64, 10, 256
 
 def _stack(objective: Objective = BetaVAE()) -> Stack:  # noqa: B008 - a frozen value
     images = training_images((np.random.default_rng(0).random((4608, 16, 16)) > 0.9).astype(np.float32))
-    members = [Member(objective, seed) for seed in range(N_MODELS)]
+    specs = [ModelSpec(objective, seed) for seed in range(N_MODELS)]
     architecture = Architecture(MLP(), images.image_shape, N_CODES, critic=objective.critic)
-    stack = Stack(members, [State() for _ in members], images, architecture, TrainingSettings(learning_rate=1e-3))
+    stack = Stack(specs, [State() for _ in specs], images, architecture, TrainingSettings(learning_rate=1e-3))
     stack.advance(3)
     return stack
 

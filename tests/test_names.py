@@ -9,8 +9,7 @@ from click.testing import CliRunner
 
 from unweave import EvidenceError
 from unweave.cli import main
-from unweave.names import imported
-from unweave.own_modules import own_modules_allowed
+from unweave.own_modules import imported, own_modules_allowed
 
 MODULE = """
     import os

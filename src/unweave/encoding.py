@@ -24,7 +24,7 @@ from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.evidence.archives import array_in
 from unweave.evidence.columns import plain
 from unweave.files.reading import CATEGORY, KINDS, NAMES, STD
-from unweave.names import imported
+from unweave.own_modules import imported
 from unweave.progress import progress_bar
 from unweave.randomness import random_stream
 from unweave.whole_files import write_whole

@@ -1,4 +1,4 @@
-"""Modules of the current folder that the command line may import, because somebody named them as 'module:name'."""
+"""Import objects by 'module:name', on the command line also from modules of the current folder."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
+
+from unweave.evidence import EvidenceError
+from unweave.names import suggestion
 
 
 @dataclass
@@ -72,3 +75,39 @@ def _loaded_again(folder: str, names: Iterable[str]) -> OwnModules:
     for name in names:
         modules.load(name)
     return modules
+
+
+def imported(text: str, what: str) -> Any:
+    """Import the object that 'module:name' refers to, such as a metric of your own.
+
+    This runs the code of the module, which must be importable. The command line also searches the current folder.
+
+    Parameters
+    ----------
+    text : str
+        A module and a name in it, which may have dots: ``"mymodule:MyWorld"``.
+    what : str
+        What the object should be, for the error message.
+
+    Examples
+    --------
+    >>> imported("unweave.metrics:mcc", "metric").card.name
+    'mcc'
+    """
+    module_name, colon, name = text.partition(":")
+    if not (module_name and colon and name):
+        raise EvidenceError(f"The {what} {text!r} is not an importable path: write module:name.")
+    try:
+        own = own_modules()
+        found = import_module(module_name) if own is None else own.load(module_name)
+    except Exception as error:  # importing runs the code of the module, which can raise any exception
+        reason = f"{type(error).__name__}: {error}"
+        raise EvidenceError(f"The {what} {text!r} cannot be imported ({reason}): check the module.") from None
+    for part in name.split("."):
+        if not hasattr(found, part):
+            public = [entry for entry in dir(found) if not entry.startswith("_")]
+            raise EvidenceError(
+                f"The {what} {text!r} was not found: {module_name} has no {part!r}, {suggestion(part, public)}"
+            )
+        found = getattr(found, part)
+    return found

@@ -5,23 +5,26 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import unweave
 
 PACKAGE = Path(unweave.__file__).parent
 LINES = [
     {"sentences"},
     {"findings"},
-    {"arrays", "codec", "on_demand", "progress", "real_numbers"}
-    | {"randomness", "threads", "whole_files", "own_modules"},
+    {"arrays", "codec", "on_demand", "progress", "real_numbers", "names"}
+    | {"randomness", "threads", "whole_files", "plugins"},
     {"estimators"},
     {"evidence", "score"},
-    {"memo", "card", "names", "synthetic"},
+    {"memo", "card", "own_modules", "store", "synthetic"},
     {"neural", "datasets", "responses"},
+    {"models"},
     {"metrics"},
     {"trust"},
     {"evaluation"},
     {"sweeps", "files"},
-    {"auditing", "models", "encoding"},
+    {"auditing", "encoding"},
     {"report"},
     {"papers", "integrations"},
     {"cli"},
@@ -116,3 +119,18 @@ def test_scoring_imports_no_optional_package():
         "unweave.evaluate(z, z, metrics=['mcc', 'r2', 'mig'])"
     )
     assert not {"torch", "matplotlib", "jinja2", "lightgbm"} & loaded  # scikit-learn itself imports pandas if there
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import unweave.models, unweave.models.training_file, unweave.neural.decoders, unweave.datasets",
+        "from unweave.cli import main; main(['train', '--help'], standalone_mode=False)",
+        "import tempfile; from unweave.cli import main; arguments = 'train vae small_sprites --steps 1 --no-pictures'; "
+        "main([*arguments.split(), '--out', tempfile.mkdtemp()], standalone_mode=False)",
+    ],
+)
+def test_training_imports_no_metric(statement):
+    rooms = {name.split(".")[1] for name in modules_after(statement) if name.startswith("unweave.")}
+    assert "evidence" in rooms or "--help" in statement
+    assert not {"metrics", "trust", "evaluation", "report", "sweeps", "auditing"} & rooms

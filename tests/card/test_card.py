@@ -116,7 +116,7 @@ def test_a_generator_gives_a_seed_below_two_to_the_31():
 
 
 def test_fields_that_are_unlike_any_are_listed():
-    with pytest.raises(MetricError, match="A card has no field 'xyz': it has measures, equivalence, "):
+    with pytest.raises(MetricError, match="A card has no field 'xyz': there are measures, equivalence, "):
         _refuse_unknown_fields({"measures": "a", "xyz": 1})
     stated = {name: getattr(CARD, name) for name in ("measures", "equivalence", "min_rows", "chance", "cost")}
     with pytest.raises(MetricError, match="A card needs fails_when, reference: add them"):

@@ -272,7 +272,7 @@ class TestFoldersOfRuns:
             calls.append((arguments, metrics))
             return Compared()
 
-        monkeypatch.setattr("unweave.models.comparison.compared_runs", compared)
+        monkeypatch.setattr("unweave.sweeps.trained_models.compared_runs", compared)
         done = run("compare", folder, "--json")
         assert done.stdout == json.dumps({"metrics": ["mcc"]}, indent=2) + "\n"
         run("compare", folder, "--json", "--metrics=r2")

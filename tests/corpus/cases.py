@@ -92,8 +92,9 @@ add("row groups: 20", lambda: score(FACTORS, CODES, row_groups=np.repeat(np.aran
 add("row groups: names", lambda: score(FACTORS, CODES, row_groups=[f"row {k % 40}" for k in range(300)], metrics="all"))
 add("code groups", lambda: score(*plain(300, 4), code_groups={"a": [0, 1], "b": ["code 2", "code 3"]}))
 add("code groups: all metrics", lambda: score(*plain(300, 4), code_groups={"a": [0, 1]}, metrics="all", quick=True))
-for toy in (synthetic.toys.NuisedClasses(0.0), synthetic.toys.NuisedClasses(0.5)):
-    add(f"nuisances: {toy}", lambda data: score(*data[:2], nuisances=data[2], metrics="information"), toy.sample(300))
+for toy in (synthetic.toys.ClassesWithNuisance(0.0), synthetic.toys.ClassesWithNuisance(0.5)):
+    case = str(toy).replace("ClassesWithNuisance", "NuisedClasses")  # its name in the frozen evaluations
+    add(f"nuisances: {case}", lambda data: score(*data[:2], nuisances=data[2], metrics="information"), toy.sample(300))
 for toy in (synthetic.toys.DependentClasses(1.0, 0.4), synthetic.toys.DependentClasses(0.5, 1.0)):
     add(f"dependent: {toy}", lambda drawn: score(*drawn[:2], kinds="categorical"), toy.sample(300))
 

@@ -104,7 +104,7 @@ def test_bad_questions(ask, message):
 def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(DataSetError, match="did you mean 'small_sprites'"):
         load("smal_sprites")
-    with pytest.raises(DataSetError, match="the data sets are dsprites, "):
+    with pytest.raises(DataSetError, match="there are dsprites, "):
         load("xyz")
     with pytest.raises(DataSetError, match="small_sprites does not take colour: leave it out"):
         load("small_sprites", colour=3)

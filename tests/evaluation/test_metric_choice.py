@@ -116,7 +116,7 @@ def test_options_in_text_have_the_type_of_their_default(text, options):
         ("dci_disentangelment", r"did you mean 'dci_disentanglement'\?"),
         ("", "no metric called '': there are mcc, r2"),
         ("accuracy@5000", "there are mcc, r2"),
-        ("mcc:corelation=rdc", "mcc has no option 'corelation': it has correlation, normalise, cross_fit, rng"),
+        ("mcc:corelation=rdc", "mcc has no option 'corelation': did you mean 'correlation'"),
         ("mcc:correlation", "'correlation' does not set correlation of mcc: write correlation=VALUE, such as"),
         ("mcc:cross_fit=maybe", "'cross_fit=maybe' does not set cross_fit of mcc: .* such as cross_fit=False"),
         ("r2:n_folds=few", "'n_folds=few' does not set n_folds of r2: write n_folds=VALUE, such as n_folds=5"),

@@ -35,7 +35,7 @@ from unweave.models import (
 from unweave.models import fleet as fleet_module
 from unweave.models import training as images_module
 from unweave.models.networks import Randomness, Sizes, initial_weights
-from unweave.models.training import Member, State, training_images
+from unweave.models.training import ModelSpec, State, training_images
 
 SHORT = TrainingSettings(
     n_steps=70, batch_size=16, learning_rate=3e-3, reconstruction_weight=16.0, checkpoint_every=100
@@ -275,7 +275,7 @@ def test_every_objective_trains_encodes_and_decodes(kind, blocks):
     # the mean over a hundred steps, and the last step
     assert model.history[-1]["reconstruction"] < 0.8 * model.history[0]["reconstruction"]
     encoded = model.encode(blocks[0][:7])
-    n_codes = 3 + len(model.member.objective.category_sizes)
+    n_codes = 3 + len(model.spec.objective.category_sizes)
     assert (encoded.shape if model.is_deterministic else (len(encoded.mean), len(encoded.names))) == (7, n_codes)
     images = model.decode(model.codes_of(blocks[0][:7]))
     assert images.shape == (7, 1, 12, 12)
@@ -392,7 +392,7 @@ def test_small_data_sets_are_read_once_and_large_ones_in_batches(spare, monkeypa
 
 def test_a_weight_that_is_not_finite_breaks_its_model_alone(blocks):
     plan = fleet_module.FleetPlan(training_images(blocks[0]), 2, SMALL, SHORT)
-    stack = fleet_module._stack(plan, [(Member(BetaVAE(), seed), State()) for seed in range(3)])
+    stack = fleet_module._stack(plan, [(ModelSpec(BetaVAE(), seed), State()) for seed in range(3)])
     assert stack.advance(1) == []
     stack.network.weights["decoder.1.bias"].data[1, 0, 5] = math.inf
     assert stack.advance(0) == [1]

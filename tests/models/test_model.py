@@ -9,11 +9,11 @@ from scipy import special, stats
 
 from unweave.models import AAE, VAE, AnnealedVAE, BetaVAE, FactorVAE, Gaussian, JointVAE, TrainedModel, TrainingError
 from unweave.models import model as model_module
-from unweave.models.comparison import compared_runs, loss_curves, reconstructions, traversals
-from unweave.models.objectives import Custom
-from unweave.models.runs import setting_name
-from unweave.models.training import Member
+from unweave.models.model import loss_curves, reconstructions, traversals
+from unweave.models.objectives import Custom, setting_name
+from unweave.models.training import ModelSpec
 from unweave.randomness import random_stream
+from unweave.sweeps.trained_models import compared_runs
 
 ROWS = np.random.default_rng(0).normal(size=(12, 7)).astype(np.float32)
 SPREAD = math.exp(-0.5)
@@ -23,7 +23,7 @@ def trained(make, objective, n_codes, categories=(), history=()):
     """A model whose encoder returns the images as means and logits, and whose decoder returns its codes."""
     network = make.network(n_codes, categories, log_variance=-1.0)
     network.weights["decoder.0.weight"][0] = torch.eye(n_codes + sum(categories))
-    return TrainedModel("mine", Member(objective, 0), network, Gaussian(), tuple(history))
+    return TrainedModel("mine", ModelSpec(objective, 0), network, Gaussian(), tuple(history))
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_codes_of_a_deterministic_model_are_sorted_by_their_variance(make):
 def test_curves_are_by_term_setting_and_model_and_reconstructions_by_model(make):
     history = [{"step": 100, "loss": 3.0, "kl": 1.0}, {"step": 200, "loss": 2.0}]
     model = trained(make, BetaVAE(beta=2), 3, history=history)
-    lost = TrainedModel("lost", Member(VAE(), 0), None, Gaussian(), (), "it diverged")
+    lost = TrainedModel("lost", ModelSpec(VAE(), 0), None, Gaussian(), (), "it diverged")
     assert loss_curves([model, lost]) == {
         "loss": {"beta_vae-beta=2": {"mine": ([100, 200], [3.0, 2.0])}},
         "kl": {"beta_vae-beta=2": {"mine": ([100], [1.0])}},

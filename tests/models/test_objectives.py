@@ -36,7 +36,7 @@ from unweave.models.objectives import (
     categorical_kl,
     density_ratio,
     gumbel_softmax,
-    risen,
+    linear_ramp,
     shared_codes,
     support_distance,
     total_correlation_of_batch,
@@ -366,9 +366,9 @@ def test_the_smallest_sizes_are_accepted():
 def test_a_function_that_returns_no_tensor_is_named(make):
     with pytest.raises(TrainingError, match="returns float: it has to return 1 numbers"):
         Custom(lambda step: 3.0).loss(make.step(np.zeros((2, 2))))
-    settings = Custom(risen).settings()
-    assert settings["function"] == "risen"
-    assert settings["text"] == hashlib.blake2b(inspect.getsource(risen).encode(), digest_size=8).hexdigest()
+    settings = Custom(linear_ramp).settings()
+    assert settings["function"] == "linear_ramp"
+    assert settings["text"] == hashlib.blake2b(inspect.getsource(linear_ramp).encode(), digest_size=8).hexdigest()
 
 
 def test_random_numbers_follow_from_seed_purpose_and_step_alone():

@@ -24,7 +24,7 @@ from unweave.models import (
     TrainingSettings,
     train,
 )
-from unweave.models.comparison import ModelRow, RunComparison, Spread, compared_runs, letters_of_ties, traversals
+from unweave.models.model import traversals
 from unweave.models.training import Stack
 from unweave.models.training_file import (
     DataSetChoice,
@@ -34,6 +34,7 @@ from unweave.models.training_file import (
     read_declaration,
     read_runs,
 )
+from unweave.sweeps.trained_models import ModelRow, RunComparison, Spread, compared_runs, letters_of_ties
 
 FEW = TrainingSettings(n_steps=3, batch_size=8)
 
@@ -123,8 +124,8 @@ def test_toml_declares_several_objectives(tmp_path):
     found = run("train", file, "--out", tmp_path / "runs", "--no-pictures")
     assert found.exit_code == 0, found.output
     models = read_runs(tmp_path / "runs")
-    assert {model.member.objective for model in models} == set(expected)
-    joint = next(model for model in models if model.member.objective == JointVAE(categories=(2,)))
+    assert {model.spec.objective for model in models} == set(expected)
+    joint = next(model for model in models if model.spec.objective == JointVAE(categories=(2,)))
     assert joint.encode(small_sprites().images([0])).names == ("code 0", "code 1", "code 2", "category 0")
 
 
@@ -254,7 +255,7 @@ def test_a_folder_is_read_with_its_unfinished_and_user_defined_models(tmp_path):
     np.testing.assert_array_equal(read.encode(images).mean, custom.encode(images).mean)
     assert read.history == custom.history
     with pytest.raises(TrainingError, match="user-defined function"):
-        read.member.objective.function(None)
+        read.spec.objective.function(None)
     assert unfinished.network is None
     assert "not finished: run the same command again" in unfinished.problem
     with pytest.raises(TrainingError, match="does not state which data set"):

@@ -145,7 +145,7 @@ CASES |= {
     "two moons": partial(decoded, known_decoders.TwoMoons(), 2),
     "dependent classes": lambda: toys.DependentClasses().sample(30, rng=4),
     "dependent classes, others": lambda: toys.DependentClasses(0.4, 0.7, 3, 4).sample(30, rng=4),
-    "nuised classes": lambda: toys.NuisedClasses(0.3).sample(30, rng=4),
+    "nuised classes": lambda: toys.ClassesWithNuisance(0.3).sample(30, rng=4),
     "toy model": partial(toy_model, n_factors=3, sigma=0.1),
     "toy model, redundancy": partial(toy_model, n_factors=3, sigma=0.1, attack="redundancy", alpha=2.0),
     "toy model, synergy": partial(toy_model, n_factors=4, sigma=0.2, attack="synergy", alpha=1.5),

@@ -185,7 +185,7 @@ def test_more_than_can_be_kept_is_said():
 
 def test_models_by_setting_with_the_spread_over_seeds():
     pytest.importorskip("torch")
-    from unweave.models.comparison import ModelRow, RunComparison
+    from unweave.sweeps.trained_models import ModelRow, RunComparison
 
     rows = (
         ModelRow("beta 1", 0, 3.0, 12.34, 0.56, {"my_score": 0.12345}),

@@ -14,13 +14,14 @@ import pytest
 from tiny_cells import many
 
 from unweave import EvidenceError
+from unweave.store import FolderLock
 from unweave.sweeps import Measurement, run
 from unweave.sweeps.run import compute
-from unweave.sweeps.store import FolderLock, Store
+from unweave.sweeps.store import Store
 
 HOLDS_THE_LOCK = """
 import pathlib, sys
-from unweave.sweeps.store import FolderLock
+from unweave.store import FolderLock
 with FolderLock(pathlib.Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()

@@ -6,7 +6,7 @@ import pytest
 from unweave import Evidence
 from unweave.estimators.information import Histogram
 from unweave.metrics import mig, minimality, modularity, sufficiency
-from unweave.synthetic.toys import DependentClasses, NuisedClasses
+from unweave.synthetic.toys import ClassesWithNuisance, DependentClasses
 
 WIDTH = Histogram(20, "equal_width")
 N_ROWS = 5000
@@ -69,18 +69,18 @@ def test_rivals_reach_one_without_dependence_and_zero_with_all_of_it():
 
 
 def test_nuisances_lower_minimality_and_leave_sufficiency():
-    found = [scored(NuisedClasses(beta)) for beta in (0.0, 0.2, 0.4, 0.6, 0.8)]
+    found = [scored(ClassesWithNuisance(beta)) for beta in (0.0, 0.2, 0.4, 0.6, 0.8)]
     assert [m for m, _ in found] == pytest.approx([1, 0.86, 0.71, 0.64, 0.585], abs=0.01)  # CLAIMS 128
     assert min(s for _, s in found) >= 0.99  # CLAIMS 129
 
 
 def test_bins_of_equal_mass_see_that_there_is_a_nuisance_but_not_how_much():
     for beta in (0.05, 0.8):  # .515 to .522 over seeds, because classes and bins of equal mass overlap by chance
-        assert scored(NuisedClasses(beta), Histogram())[0] == pytest.approx(np.log(5) / np.log(20), abs=0.03)
+        assert scored(ClassesWithNuisance(beta), Histogram())[0] == pytest.approx(np.log(5) / np.log(20), abs=0.03)
 
 
 def test_with_the_printed_classes_sufficiency_falls():
-    factors, _, nuisance = NuisedClasses(0.8).sample(N_ROWS)
+    factors, _, nuisance = ClassesWithNuisance(0.8).sample(N_ROWS)
     codes = np.cos(np.pi * (factors + 1 + 0.8 * nuisance) / 5)
     assert sufficiency(factors, codes, estimator=WIDTH).raw == pytest.approx(0.84, abs=0.01)  # CLAIMS 129
 

@@ -22,7 +22,8 @@ from scipy.stats import t as student
 
 import unweave
 from unweave.evidence import EvidenceError
-from unweave.names import imported, suggestion
+from unweave.names import suggestion
+from unweave.own_modules import imported
 from unweave.sentences import counted
 from unweave.whole_files import write_whole
 from unweave_papers.experiment import (

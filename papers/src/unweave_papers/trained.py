@@ -130,7 +130,7 @@ def measured(
     n_codes: int = 10,
 ) -> list[SmallSetting]:
     """Return the numbers of every model, grouped by setting; they are computed once and stored."""
-    from unweave.models.runs import setting_name
+    from unweave.models.objectives import setting_name
 
     sprites = small_sprites()
     found: dict[str, list[Numbers]] = {}
@@ -140,7 +140,7 @@ def measured(
             steps = options.n_steps or N_STEPS
             file = options.folder / "numbers" / f"{model.name}-{n_codes}-codes-{steps}-steps.json"
             compute = partial(_plain, measure, model, sprites)
-            name = setting_name(model.member.objective)
+            name = setting_name(model.spec.objective)
             found.setdefault(name, []).append(KeptNumbers(file).value(label, compute))
     return [SmallSetting(name, tuple(numbers)) for name, numbers in found.items()]
 

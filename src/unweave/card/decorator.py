@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 import inspect
 import reprlib
@@ -21,6 +20,7 @@ from unweave.evidence.decoders import Sampler
 from unweave.evidence.inputs import OPTION_NAMES, option_parameters, refuse_unknown_options
 from unweave.evidence.kinds import KindsGiven
 from unweave.findings import Finding, as_findings
+from unweave.names import suggestion
 from unweave.randomness import random_stream
 from unweave.score import Score
 
@@ -237,9 +237,7 @@ def _refuse_unknown_fields(fields: Mapping[str, object]) -> None:
     known = CardFields.__annotations__
     unknown = next((name for name in fields if name not in known), None)
     if unknown is not None:
-        near = difflib.get_close_matches(unknown, known)
-        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}."
-        raise MetricError(f"A card has no field {unknown!r}: {hint}")
+        raise MetricError(f"A card has no field {unknown!r}: {suggestion(unknown, known)}")
 
 
 def _refuse_missing_fields(fields: Mapping[str, object]) -> None:

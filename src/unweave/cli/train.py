@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 )
 @click.option("--path", type=click.Path(path_type=Path), help="Folder or file of DATASET, if it is read from files.")
 @click.option("--size", type=click.IntRange(1), help="Height and width of the images, for data sets that are rendered.")
+@click.option("--device", help="Device of torch, such as cuda; by default cpu, or what FILE.toml declares.")
 @click.option(
     "--pictures/--no-pictures",
     default=True,
@@ -80,19 +82,26 @@ def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> A
 
     try:
         from unweave.models.training import TrainingSettings
-        from unweave.models.training_file import DataSetChoice, TrainingDeclaration, read_declaration, swept, trunk_of
+        from unweave.models.training_file import (
+            DataSetChoice,
+            TrainingDeclaration,
+            objective_grid,
+            read_declaration,
+            trunk_of,
+        )
     except ImportError as error:
         raise EvidenceError(str(error)) from None
     if objective.endswith(".toml"):
         if dataset is not None:
             raise EvidenceError(f"{objective} declares the data set and all settings: name only --out beside it.")
-        return read_declaration(objective)
+        declared = read_declaration(objective)
+        return declared if options["device"] is None else replace(declared, device=options["device"])
     if dataset is None or dataset.startswith("-"):
         raise EvidenceError("There is no data set: name one after the objective, such as small_sprites.")
     values = _values(options["hyperparameters"])
     path = None if options["path"] is None else str(options["path"])
     choice = DataSetChoice(dataset, path, options["size"])
-    objectives = tuple(swept(objective, values))
+    objectives = tuple(objective_grid(objective, values))
     images = choice.loaded()
     sizes = {"kind": "conv", "channels": _channels(images.image_shape[1])} if options["trunk"] == "conv" else "mlp"
     settings = TrainingSettings(
@@ -101,7 +110,9 @@ def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> A
         learning_rate=options["learning_rate"],
         reconstruction_weight=options["reconstruction_weight"],
     )
-    return TrainingDeclaration(choice, objectives, options["seeds"], options["codes"], trunk_of(sizes), settings)
+    return TrainingDeclaration(
+        choice, objectives, options["seeds"], options["codes"], trunk_of(sizes), settings, options["device"] or "cpu"
+    )
 
 
 def _channels(side: int) -> tuple[int, ...]:
@@ -157,7 +168,7 @@ def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> Non
             continue
         out = folder / model.name / "codes.npz"
         encoded = encode(
-            model,
+            _on_device(model, options["device"]),
             images,
             out,
             rows=options["rows"],
@@ -168,12 +179,25 @@ def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> Non
         click.echo(f"wrote {out}: {encoded.n_rows} images, {encoded.means.shape[1]} codes")
 
 
+def _on_device(model: Any, device: str | None) -> Any:
+    if device is None:
+        return model
+    from unweave.evidence import EvidenceError
+
+    if not hasattr(model, "to"):
+        raise EvidenceError(f"The model cannot be moved to {device!r}, because it is not of torch: omit --device.")
+    from unweave.models.networks import refuse_missing_device
+
+    refuse_missing_device(device)
+    return model.to(device)
+
+
 def compare_folder(folder: Path, metrics: list[str], as_json: bool) -> None:
     """Print the comparison of the models of a folder."""
     models = _models(folder)
-    from unweave.models.comparison import compared_runs
     from unweave.progress import progress_bar
     from unweave.report.tables import runs_table
+    from unweave.sweeps.trained_models import compared_runs
 
     with progress_bar(len(models), True) as bar:
         found = compared_runs(models, training_data(folder), metrics=metrics or None, watch=bar.step)
@@ -234,6 +258,7 @@ def _needing_torch() -> Iterator[None]:
     type=click.Choice(["std", "log_variance"]),
     help="What the model returns as second output, after the mean.",
 )
+@click.option("--device", help="Device of torch, such as cuda; by default that of the model's weights.")
 def encode(model: str, dataset: str | None, **options: Any) -> None:
     """Encode the images of DATASET with MODEL, and write a file for score and compare.
 
@@ -262,7 +287,7 @@ def encode(model: str, dataset: str | None, **options: Any) -> None:
                 encode_folder(Path(model), images, options)
                 return
             encoded = encode_images(
-                named_model(model, options["weights"]),
+                _on_device(named_model(model, options["weights"]), options["device"]),
                 images,
                 options["out"],
                 rows=options["rows"],

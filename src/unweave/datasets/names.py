@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from difflib import get_close_matches
+from collections.abc import Callable
 from functools import partial
+from importlib.metadata import EntryPoint
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,10 @@ from unweave.datasets.digits import emnist, fashion_mnist, mnist
 from unweave.datasets.dsprites import DSprites, small_sprites
 from unweave.datasets.interface import DataSet, DataSetError
 from unweave.datasets.readers import MPI3D, Cars3D, CelebA, DSpritesFile, Shapes3D, SmallNORB
+from unweave.names import suggestion
+from unweave.plugins import load_plugin, plugins
 
-DATA_SETS: Mapping[str, Callable[..., DataSet]] = {
+DATA_SETS: dict[str, Callable[..., DataSet]] = {
     "dsprites": DSprites,
     "dsprites32": partial(DSprites, 32),
     "small_sprites": small_sprites,
@@ -31,7 +33,7 @@ DATA_SETS: Mapping[str, Callable[..., DataSet]] = {
     "celeba": CelebA,
 }
 
-# these are read from files; the others are rendered
+# these are read from files; the others of this package are rendered
 FROM_FILES = (
     "mnist",
     "fashion_mnist",
@@ -45,6 +47,18 @@ FROM_FILES = (
 )
 
 
+def _of_another_package(entry: EntryPoint, *path: str | Path, **options: Any) -> DataSet:
+    """Import a data set of another package when it is loaded, because that package may import this one."""
+    data_set = load_plugin(entry)
+    if data_set is None:
+        raise DataSetError(f"The data set {entry.name!r} cannot be imported from {entry.value}: mend that package.")
+    return data_set(*path, **options)
+
+
+OWN = frozenset(DATA_SETS)
+DATA_SETS |= {name: partial(_of_another_package, entry) for name, entry in plugins("unweave.datasets", OWN).items()}
+
+
 def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
     """Load a data set by name; ``path`` is for data sets that are read from files, and ``options`` go to the class.
 
@@ -56,10 +70,8 @@ def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
     unweave.datasets.interface.DataSetError: There is no data set 'dsprits': did you mean 'dsprites'?
     """
     if name not in DATA_SETS:
-        near = next(iter(get_close_matches(name, DATA_SETS)), None)
-        hint = f"did you mean {near!r}?" if near else f"the data sets are {', '.join(DATA_SETS)}."
-        raise DataSetError(f"There is no data set {name!r}: {hint}")
-    if (name in FROM_FILES) != (path is not None):
+        raise DataSetError(f"There is no data set {name!r}: {suggestion(name, DATA_SETS)}")
+    if name in OWN and (name in FROM_FILES) != (path is not None):
         what = "is read from files: give their path" if path is None else "is rendered and has no files: give no path"
         raise DataSetError(f"{name} {what}.")
     try:

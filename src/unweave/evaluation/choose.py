@@ -15,7 +15,8 @@ from unweave.card.options import check_option_values, option_types
 from unweave.evaluation.results import Row
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE
-from unweave.names import imported, suggestion
+from unweave.names import suggestion
+from unweave.own_modules import imported
 from unweave.score import Score
 from unweave.trust.budget import Allowance, DataSizes, Prices, Work, draw_plan, rows_for_draws, table, work_of
 from unweave.trust.effects import Steps
@@ -245,7 +246,7 @@ def _read_option(entry: Metric, pair: str) -> tuple[str, Any]:
 
 def _check_option(entry: Metric, option: str) -> None:
     if option not in entry.options:
-        raise EvidenceError(f"{entry.card.name} has no option {option!r}: it has {', '.join(entry.options) or 'none'}.")
+        raise EvidenceError(f"{entry.card.name} has no option {option!r}: {suggestion(option, entry.options)}")
 
 
 LEAST_SHARE = 0.5  # of the budget, for noise floors, intervals and verdicts, however long the scores take

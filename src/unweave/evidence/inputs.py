@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from unweave.evidence.decoders import Sampler
 from unweave.evidence.kinds import KindsGiven
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.splits import group_table, renumbered
+from unweave.names import suggestion
 from unweave.randomness import random_stream
 
 if TYPE_CHECKING:
@@ -73,11 +73,8 @@ def refuse_unknown_options(given: Iterable[str], known: Iterable[str], whose: st
     """
     known = list(known)
     unknown = next((name for name in given if name not in known), None)
-    if unknown is None:
-        return
-    near = difflib.get_close_matches(unknown, known)
-    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known) or 'none'}."
-    raise TypeError(f"{whose} has no option {unknown!r}: {hint}")
+    if unknown is not None:
+        raise TypeError(f"{whose} has no option {unknown!r}: {suggestion(unknown, known)}")
 
 
 def option_parameters() -> list[inspect.Parameter]:

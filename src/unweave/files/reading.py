@@ -13,7 +13,7 @@ import numpy as np
 from unweave.evidence import EvidenceError, Jacobians, Posterior
 from unweave.evidence.columns import read_table
 from unweave.files.formats import Opened, is_large_folder, is_store, opened, parquet_blocks, shown
-from unweave.names import imported
+from unweave.own_modules import imported
 
 STD = "codes_std"
 

@@ -5,6 +5,8 @@ try:
 except ImportError:
     raise ImportError("Models need torch: install it with pip install 'unweave[torch]'.") from None
 
+from typing import TYPE_CHECKING
+
 from unweave.models.fleet import Fleet, train
 from unweave.models.model import TrainedModel
 from unweave.models.networks import MLP, Bernoulli, Convolutional, Gaussian, TrainingError
@@ -25,12 +27,29 @@ from unweave.models.objectives import (
     Step,
 )
 from unweave.models.training import TrainingSettings
+from unweave.on_demand import on_demand
+from unweave.plugins import load_plugin, plugins
+
+if TYPE_CHECKING:
+    from unweave.sweeps.trained_models import TrainedModels, compared_runs
+else:  # these need metrics, and training does not
+    __getattr__ = on_demand(
+        __name__, dict.fromkeys(("TrainedModels", "compared_runs"), "unweave.sweeps.trained_models")
+    )[0]
+
+# last, because another package may import these objectives for its own
+for entry_point in plugins("unweave.objectives", OBJECTIVES).values():
+    plugin = load_plugin(entry_point)
+    if isinstance(plugin, type) and issubclass(plugin, Objective):
+        OBJECTIVES[plugin.name] = plugin
 
 __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "train",
     "TrainingSettings",
     "Fleet",
     "TrainedModel",
+    "TrainedModels",
+    "compared_runs",
     "TrainingError",
     "MLP",
     "Convolutional",

@@ -11,10 +11,19 @@ from typing import Any, overload
 import torch
 
 from unweave.models.model import TrainedModel
-from unweave.models.networks import MLP, Architecture, Bernoulli, Network, TrainingError, Trunk
+from unweave.models.networks import (
+    MLP,
+    Architecture,
+    Bernoulli,
+    Device,
+    Network,
+    TrainingError,
+    Trunk,
+    refuse_missing_device,
+)
 from unweave.models.objectives import Objective, objective_of
 from unweave.models.runs import Folder, distinct_names
-from unweave.models.training import Member, Stack, State, TrainingImages, TrainingSettings, training_images
+from unweave.models.training import ModelSpec, Stack, State, TrainingImages, TrainingSettings, training_images
 from unweave.progress import progress_bar
 
 MOST_IN_A_STACK = 16  # larger stacks are not faster, because their weights do not fit into the cache
@@ -44,12 +53,13 @@ class Fleet(Sequence[TrainedModel]):
 
 @dataclass(frozen=True, eq=False)
 class FleetPlan:
-    """The images, sizes and settings that all models of a fleet share."""
+    """The images, sizes, settings and device that all models of a fleet share."""
 
     images: TrainingImages
     n_codes: int
     trunk: Trunk
     settings: TrainingSettings
+    device: Device = "cpu"
 
     def architecture(self, objective: Objective) -> Architecture:
         """Architecture of the models with this objective."""
@@ -67,6 +77,7 @@ def train(
     trunk: Trunk = MLP(),  # noqa: B008 - a frozen value
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - a frozen value
     folder: str | Path | None = None,
+    device: Device = "cpu",
     progress: bool = False,
 ) -> Fleet:
     """Train models with every objective and every seed.
@@ -92,6 +103,9 @@ def train(
     folder : path, optional
         Where checkpoints and finished models are written. After an interruption the same call continues, and finished
         models are read.
+    device : str or torch.device
+        Where the models are computed, such as ``"cuda"``. Random numbers are drawn on the CPU, so that a seed gives the
+        same initial weights, batches and noise on every device. A training may continue on another device.
     progress : bool
         Show a bar with the time left, on a terminal only.
 
@@ -121,15 +135,16 @@ def train(
     """
     if isinstance(n_codes, bool) or not isinstance(n_codes, int) or n_codes < 1:
         raise TrainingError(f"n_codes={n_codes!r} is not a whole number above 0.")
-    plan = FleetPlan(training_images(data), n_codes, trunk, settings)
-    members = [Member(objective, seed) for objective in _objectives(objectives) for seed in _seeds(seeds)]
-    names = distinct_names(members)
-    _refuse_what_cannot_work(plan, members)
+    refuse_missing_device(device)
+    plan = FleetPlan(training_images(data), n_codes, trunk, settings, device)
+    specs = [ModelSpec(objective, seed) for objective in _objectives(objectives) for seed in _seeds(seeds)]
+    names = distinct_names(specs)
+    _refuse_what_cannot_work(plan, specs)
     kept = None if folder is None else Folder(Path(folder), plan)
     with _one_thread(), kept or _nothing():
-        found = dict(_read(kept, plan, names, members))
+        found = dict(_read(kept, plan, names, specs))
         states = {name: State() if kept is None else kept.state(name) for name in names if name not in found}
-        waiting = dict(zip(names, members, strict=True))
+        waiting = dict(zip(names, specs, strict=True))
         n_before = sum(state.n_steps for state in states.values())
         with progress_bar(len(states) * settings.n_steps, progress, n_before, "training") as bar:
             for name, model in _trained(
@@ -140,13 +155,13 @@ def train(
 
 
 def _trained(
-    plan: FleetPlan, waiting: dict[str, tuple[Member, State]], kept: Folder | None, advance: Callable[[int], None]
+    plan: FleetPlan, waiting: dict[str, tuple[ModelSpec, State]], kept: Folder | None, advance: Callable[[int], None]
 ) -> Iterator[tuple[str, TrainedModel]]:
     """Yield every model when its training ends. Stacks take turns, so all models progress at about the same rate."""
     stacks = [(names, _stack(plan, [waiting[name] for name in names])) for names in _together(waiting)]
     if kept is not None:
-        for name, (member, state) in waiting.items():
-            kept.begin(name, member, state)
+        for name, (spec, state) in waiting.items():
+            kept.begin(name, spec, state)
     while stacks:
         names, stack = stacks.pop(0)
         due = min(plan.settings.checkpoint_every, plan.settings.n_steps - stack.n_steps)
@@ -156,25 +171,25 @@ def _trained(
         states = stack.states()
         for m in lost:
             advance(plan.settings.n_steps - stack.n_steps)
-            yield names[m], _diverged(plan, names[m], stack.members[m], states[m], kept)
+            yield names[m], _diverged(plan, names[m], stack.specs[m], states[m], kept)
         left = [m for m in range(len(names)) if m not in lost]
         is_done = stack.n_steps == plan.settings.n_steps
         for m in left:
             if is_done:
-                yield names[m], _finished(plan, names[m], stack.members[m], states[m], kept)
+                yield names[m], _finished(plan, names[m], stack.specs[m], states[m], kept)
             elif kept is not None and stack.n_steps % plan.settings.checkpoint_every == 0:
                 kept.checkpoint(names[m], states[m])
         if left and not is_done:
             if lost:
-                stack = _stack(plan, [(stack.members[m], states[m]) for m in left])
+                stack = _stack(plan, [(stack.specs[m], states[m]) for m in left])
             stacks.append(([names[m] for m in left], stack))
 
 
-def _together(waiting: dict[str, tuple[Member, State]]) -> list[list[str]]:
+def _together(waiting: dict[str, tuple[ModelSpec, State]]) -> list[list[str]]:
     """Names of models to stack: with equal kinds of objective, fixed fields and numbers of steps done; at most 16."""
     groups: dict[Any, list[str]] = {}
-    for name, (member, state) in waiting.items():
-        groups.setdefault((member.objective.structure(), state.n_steps), []).append(name)
+    for name, (spec, state) in waiting.items():
+        groups.setdefault((spec.objective.structure(), state.n_steps), []).append(name)
     return [
         group[start : start + MOST_IN_A_STACK]
         for group in groups.values()
@@ -182,50 +197,52 @@ def _together(waiting: dict[str, tuple[Member, State]]) -> list[list[str]]:
     ]
 
 
-def _stack(plan: FleetPlan, some: Sequence[tuple[Member, State]]) -> Stack:
-    members, states = zip(*some, strict=True)
-    return Stack(members, states, plan.images, plan.architecture(members[0].objective), plan.settings)
+def _stack(plan: FleetPlan, some: Sequence[tuple[ModelSpec, State]]) -> Stack:
+    specs, states = zip(*some, strict=True)
+    return Stack(specs, states, plan.images, plan.architecture(specs[0].objective), plan.settings, plan.device)
 
 
-def _finished(plan: FleetPlan, name: str, member: Member, state: State, kept: Folder | None) -> TrainedModel:
+def _finished(plan: FleetPlan, name: str, spec: ModelSpec, state: State, kept: Folder | None) -> TrainedModel:
     weights = {
         key.removeprefix("weights."): tensor for key, tensor in state.tensors.items() if key.startswith("weights.")
     }
     if kept is not None:
-        kept.finish(name, member, state, weights)
-    return _model(plan, name, member, state, weights, None)
+        kept.finish(name, spec, state, weights)
+    return _model(plan, name, spec, state, weights, None)
 
 
-def _diverged(plan: FleetPlan, name: str, member: Member, state: State, kept: Folder | None) -> TrainedModel:
+def _diverged(plan: FleetPlan, name: str, spec: ModelSpec, state: State, kept: Folder | None) -> TrainedModel:
     problem = (
         f"The loss is not finite at step {state.n_steps}: lower the learning rate or the weights of the objective."
     )
     if kept is not None:
-        kept.give_up(name, member, state, problem)
-    return _model(plan, name, member, state, None, problem)
+        kept.give_up(name, spec, state, problem)
+    return _model(plan, name, spec, state, None, problem)
 
 
-def _model(plan: FleetPlan, name: str, member: Member, state: State, weights: Any, problem: str | None) -> TrainedModel:
+def _model(
+    plan: FleetPlan, name: str, spec: ModelSpec, state: State, weights: Any, problem: str | None
+) -> TrainedModel:
     network = None
     if weights is not None:
         # the critic is needed for training only
-        architecture = replace(plan.architecture(member.objective), critic=None)
-        used = {key: tensor[None] for key, tensor in weights.items() if not key.startswith("critic.")}
+        architecture = replace(plan.architecture(spec.objective), critic=None)
+        used = {key: tensor[None].to(plan.device) for key, tensor in weights.items() if not key.startswith("critic.")}
         network = Network(architecture, used)
-    return TrainedModel(name, member, network, plan.settings.likelihood, tuple(state.history), problem)
+    return TrainedModel(name, spec, network, plan.settings.likelihood, tuple(state.history), problem)
 
 
 def _read(
-    kept: Folder | None, plan: FleetPlan, names: Sequence[str], members: Sequence[Member]
+    kept: Folder | None, plan: FleetPlan, names: Sequence[str], specs: Sequence[ModelSpec]
 ) -> Iterator[tuple[str, TrainedModel]]:
     """Models of an earlier run that were finished or have diverged."""
     if kept is None:
         return
-    for name, member in zip(names, members, strict=True):
-        done = kept.done(name, member)
+    for name, spec in zip(names, specs, strict=True):
+        done = kept.done(name, spec)
         if done is not None:
             weights, history, problem = done
-            yield name, _model(plan, name, member, State(history=history), weights, problem)
+            yield name, _model(plan, name, spec, State(history=history), weights, problem)
 
 
 def _objectives(given: Any) -> list[Objective]:
@@ -244,9 +261,9 @@ def _seeds(given: int | Iterable[int]) -> list[int]:
     return seeds
 
 
-def _refuse_what_cannot_work(plan: FleetPlan, members: Sequence[Member]) -> None:
-    for member in members:
-        objective = member.objective
+def _refuse_what_cannot_work(plan: FleetPlan, specs: Sequence[ModelSpec]) -> None:
+    for spec in specs:
+        objective = spec.objective
         plan.architecture(objective).layers()
         n_values = plan.images.n_values
         if objective.pairs and (n_values is None or len(n_values) < 2):

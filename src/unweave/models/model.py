@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unweave.evidence import Posterior
-from unweave.models.networks import EncodedBatch, Likelihood, Network, TrainingError
-from unweave.models.objectives import categorical_kl, gaussian_kl_per_code
-from unweave.models.training import Member, Record
+from unweave.models.networks import Device, EncodedBatch, Likelihood, Network, TrainingError
+from unweave.models.objectives import categorical_kl, gaussian_kl_per_code, setting_name
+from unweave.models.training import ModelSpec, Record
 from unweave.randomness import random_stream
 
 ROWS_AT_A_TIME = 1000
@@ -32,7 +32,7 @@ class TrainedModel:
     """
 
     name: str
-    member: Member
+    spec: ModelSpec
     network: Network | None
     likelihood: Likelihood
     history: tuple[Record, ...]
@@ -41,7 +41,11 @@ class TrainedModel:
     @property
     def is_deterministic(self) -> bool:
         """Whether codes are points rather than distributions."""
-        return self.member.objective.deterministic
+        return self.spec.objective.deterministic
+
+    def to(self, device: Device) -> TrainedModel:
+        """The same model on another device; arrays that it takes and returns are on the CPU."""
+        return self if self.network is None else replace(self, network=self.network.to(device))
 
     def encode(self, images: Array) -> Posterior | NDArray[np.float32]:
         """Posteriors of images (n x channels x height x width, or n x pixels); plain codes if deterministic."""
@@ -61,13 +65,8 @@ class TrainedModel:
 
     def decode(self, codes: Array) -> NDArray[np.float32]:
         """Images (n x channels x height x width) of codes (Gaussian codes, then probabilities of categories)."""
-        network = self._present()
-        with torch.no_grad():
-            outputs = [
-                self.likelihood.pixels(network.decode(torch.as_tensor(part, dtype=torch.float32)[None]))[0]
-                for part in _batches(codes)
-            ]
-        return torch.cat(outputs).view(-1, *network.architecture.image_shape).numpy()
+        outputs = torch.cat([self.likelihood.pixels(self._decoded(part))[0] for part in _batches(codes)])
+        return outputs.view(-1, *self._present().architecture.image_shape).numpy()
 
     def codes_of(self, images: Array) -> NDArray[np.float32]:
         """Inputs of the decoder for these images: means of Gaussian codes, then the probabilities of the categories."""
@@ -89,15 +88,14 @@ class TrainedModel:
 
     def reconstruction_cost(self, images: Array, rng: int = 0) -> float:
         """-E log p(x | z) in nats per image, from one sample of the Gaussian codes (the mean, if deterministic)."""
-        network, generator = self._present(), random_stream(rng, "codes of a model")
+        generator = random_stream(rng, "codes of a model")
         total = 0.0
         for batch in _batches(images):
             found = self._encoded(batch)
             noise = torch.from_numpy(generator.standard_normal(found.mean.shape, dtype=np.float32))
             gaussian = found.mean if self.is_deterministic else found.mean + (0.5 * found.log_variance).exp() * noise
             codes = torch.cat([gaussian, *(logits.softmax(1) for logits in found.logits)], dim=1)
-            with torch.no_grad():
-                total += float(self.likelihood.cost(network.decode(codes[None]), batch[None])) * len(batch)
+            total += float(self.likelihood.cost(self._decoded(codes), batch[None])) * len(batch)
         return total / len(images)
 
     def n_active_codes(self, images: Array) -> int:
@@ -118,8 +116,14 @@ class TrainedModel:
                 f"{batch.shape[1]} numbers each: pass images of the same shape."
             )
         with torch.no_grad():
-            found = network.encode(batch[None])
-        return EncodedBatch(found.mean[0], found.log_variance[0], tuple(logits[0] for logits in found.logits))
+            encoded = network.encode(batch[None].to(network.device))
+        mean, log_variance, *logits = (part[0].cpu() for part in (encoded.mean, encoded.log_variance, *encoded.logits))
+        return EncodedBatch(mean, log_variance, tuple(logits))
+
+    def _decoded(self, codes: Tensor) -> Tensor:
+        network = self._present()
+        with torch.no_grad():
+            return network.decode(codes[None].to(network.device)).cpu()
 
 
 def _batches(rows: Any) -> Iterator[Tensor]:
@@ -132,3 +136,52 @@ def _batches(rows: Any) -> Iterator[Tensor]:
 
 def _shares(logits: Tensor) -> NDArray[np.float64]:
     return logits.double().softmax(1).numpy()
+
+
+Pixels = NDArray[np.float32]
+
+Curves = dict[str, tuple[list[float], list[float]]]
+
+REACH, N_PLACES = 2.0, 9
+
+
+def loss_curves(models: Sequence[TrainedModel]) -> dict[str, dict[str, Curves]]:
+    """Training steps and values of the terms of the loss, keyed by term, setting and model."""
+    found: dict[str, dict[str, Curves]] = {}
+    for model in models:
+        for term in dict.fromkeys(key for record in model.history for key in record if key != "step"):
+            records = [record for record in model.history if term in record]
+            curve = ([record["step"] for record in records], [record[term] for record in records])
+            found.setdefault(term, {}).setdefault(setting_name(model.spec.objective), {})[model.name] = curve
+    return found
+
+
+def reconstructions(models: Sequence[TrainedModel], images: Pixels) -> dict[str, Pixels]:
+    """Reconstructions of these images by every model that has weights."""
+    return {model.name: model.decode(model.codes_of(images)) for model in models if model.network is not None}
+
+
+def traversals(model: TrainedModel, images: NDArray[Any], start: int = 0) -> dict[str, Pixels]:
+    """Decoded images of one model in which one code varies, by the name of the code; the most informative code first.
+
+    A Gaussian code varies from -2 to 2, and a categorical code takes each of its values; all other codes are those of
+    image ``start``. Codes are sorted by their mean KL over the images, or by their variance if the encoder is
+    deterministic.
+    """
+    codes = model.codes_of(images)
+    sizes = model.spec.objective.category_sizes
+    n_gaussian = codes.shape[1] - sum(sizes)
+    weights = codes[:, :n_gaussian].var(axis=0) if model.is_deterministic else model.kl_per_code(images)
+    found = {}
+    for code in np.argsort(-weights):
+        if code < n_gaussian:
+            moved = np.repeat(codes[start : start + 1], N_PLACES, axis=0)
+            moved[:, code] = np.linspace(-REACH, REACH, N_PLACES)
+        else:
+            first = n_gaussian + sum(sizes[: code - n_gaussian])
+            size = sizes[code - n_gaussian]
+            moved = np.repeat(codes[start : start + 1], size, axis=0)
+            moved[:, first : first + size] = np.eye(size)
+        name = f"code {code}" if code < n_gaussian else f"category {code - n_gaussian}"
+        found[f"{name} ({weights[code]:.2f})"] = model.decode(moved)
+    return found

@@ -24,19 +24,34 @@ class TrainingError(EvidenceError):
 
 STEPS_AT_A_TIME = 64  # steps for which numbers are drawn at once, because creating a generator takes longer than a draw
 
+Device = str | torch.device
+
 Draw = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.generic]]
+
+
+def refuse_missing_device(device: Device) -> None:
+    """Raise a `TrainingError` if torch cannot use this device here."""
+    try:
+        torch.empty(0, device=device)
+    except (AssertionError, RuntimeError) as error:
+        reason = str(error).split("\n")[0].rstrip(".")
+        raise TrainingError(
+            f"device={device!r} cannot be used here ({reason}): choose another, such as 'cpu'."
+        ) from None
 
 
 class Randomness:
     """Random numbers for all models of a stack at one step; the first axis of every tensor is the model.
+
+    They are drawn on the CPU and moved to the device, so that a seed gives the same numbers on every device.
 
     >>> alone, among_others = Randomness([7]), Randomness([3, 7])
     >>> bool((alone.at(70).normal("noise", (2, 3))[0] == among_others.at(70).normal("noise", (2, 3))[1]).all())
     True
     """
 
-    def __init__(self, seeds: Sequence[int]) -> None:
-        self.seeds = tuple(seeds)
+    def __init__(self, seeds: Sequence[int], device: Device = "cpu") -> None:
+        self.seeds, self.device = tuple(seeds), device
         self._step = 0
         self._blocks: dict[tuple[str, tuple[int, ...]], tuple[int, Tensor]] = {}
 
@@ -69,7 +84,7 @@ class Randomness:
         if kept is None or kept[0] != number:
             size = (STEPS_AT_A_TIME, *shape)
             drawn = [draw(random_stream(seed, purpose, number), size) for seed in self.seeds]
-            kept = (number, torch.from_numpy(np.stack(drawn, axis=1)))
+            kept = (number, torch.from_numpy(np.stack(drawn, axis=1)).to(self.device))
             self._blocks[purpose, shape] = kept
         return kept[1][within]
 
@@ -389,6 +404,19 @@ class Network:
     architecture: Architecture
     weights: Weights
     critic_weights: Weights = field(default_factory=dict)
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the weights."""
+        return next(iter(self.weights.values())).device
+
+    def to(self, device: Device) -> Network:
+        """The same network on another device."""
+        refuse_missing_device(device)
+        moved = (
+            {name: weight.to(device) for name, weight in part.items()} for part in (self.weights, self.critic_weights)
+        )
+        return Network(self.architecture, *moved)
 
     def encode(self, images: Tensor) -> EncodedBatch:
         """Posteriors of images (models x batch x pixels)."""

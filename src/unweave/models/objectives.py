@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from unweave.models.networks import CriticShape, EncodedBatch, Likelihood, Network, Randomness, TrainingError
+from unweave.models.networks import CriticShape, Device, EncodedBatch, Likelihood, Network, Randomness, TrainingError
+from unweave.names import suggestion
 
 
 def covariance(mean: Tensor) -> Tensor:
@@ -151,7 +151,7 @@ class Step:
     @cached_property
     def kl(self) -> Tensor:
         """Sum over the codes of `kl_per_code`: one number per model."""
-        return self.noted("kl", self.kl_per_code.sum(1))
+        return self.record("kl", self.kl_per_code.sum(1))
 
     def sampled(self, mean: Tensor, log_variance: Tensor, purpose: str = "noise") -> Tensor:
         """A reparametrised sample of Gaussian posteriors."""
@@ -161,7 +161,7 @@ class Step:
     def reconstruction_from(self, codes: Tensor, images: Tensor | None = None) -> Tensor:
         """-log p(x | z) of the batch or ``images`` for these codes, times the reconstruction weight; one per model."""
         cost = self._likelihood.cost(self.network.decode(codes), self.images if images is None else images)
-        return self.noted("reconstruction", self._reconstruction_weight * cost)
+        return self.record("reconstruction", self._reconstruction_weight * cost)
 
     def judged(self, codes: Tensor) -> Tensor:
         """Two logits of the critic for every code vector, models x batch x 2; computed once for the same tensor.
@@ -175,7 +175,7 @@ class Step:
         self._judged.append((codes, self.network.critic(codes)))
         return self._judged[-1][1]
 
-    def noted(self, name: str, term: Tensor) -> Tensor:
+    def record(self, name: str, term: Tensor) -> Tensor:
         """Record the term in the history under this name, and return it."""
         if name in self.terms:
             raise TrainingError(f"Two terms of the loss are called {name!r}: give each a name of its own.")
@@ -239,13 +239,13 @@ class Objective:
         return (type(self), *fixed)
 
     @classmethod
-    def stacked(cls, objectives: Sequence[Self]) -> Self:
+    def stacked(cls, objectives: Sequence[Self], device: Device = "cpu") -> Self:
         """One objective whose hyperparameters are tensors with the values of all given objectives."""
         together = object.__new__(cls)
         varying = {entry.name for entry in cls.hyperparameters()}
         for entry in dataclasses.fields(cls):
             values = [getattr(one, entry.name) for one in objectives]
-            stack = torch.tensor(values, dtype=torch.float32) if entry.name in varying else values[0]
+            stack = torch.tensor(values, dtype=torch.float32).to(device) if entry.name in varying else values[0]
             object.__setattr__(together, entry.name, stack)
         return together
 
@@ -286,7 +286,7 @@ class Custom(Objective):
         return str(getattr(self.function, "__qualname__", type(self.function).__name__))
 
 
-def risen(number: int, over: Tensor | float) -> Tensor:
+def linear_ramp(number: int, over: Tensor | float) -> Tensor:
     """Value at this step of a linear rise from 0 to 1 over ``over`` steps."""
     return (number / torch.as_tensor(over)).clamp(max=1.0)
 
@@ -320,8 +320,8 @@ class AdaGVAE(Objective):
         mean = torch.where(shared, middle, encoded.mean)
         log_variance = torch.where(shared, variance, encoded.log_variance)
         reconstruction = step.reconstruction_from(step.sampled(mean, log_variance), images)
-        step.noted("shared codes", shared.float().sum(2).mean(1))
-        return reconstruction + self.beta * step.noted("kl", gaussian_kl_per_code(mean, log_variance).sum(1))
+        step.record("shared codes", shared.float().sum(2).mean(1))
+        return reconstruction + self.beta * step.record("kl", gaussian_kl_per_code(mean, log_variance).sum(1))
 
 
 def shared_codes(mean_1: Tensor, log_variance_1: Tensor, mean_2: Tensor, log_variance_2: Tensor) -> Tensor:
@@ -345,7 +345,7 @@ class AnnealedVAE(Objective):
 
     def loss(self, step: Step) -> Tensor:
         """REC + gamma |KL - C| (Eq 8)."""
-        capacity = self.capacity * risen(step.number, self.capacity_steps)
+        capacity = self.capacity * linear_ramp(step.number, self.capacity_steps)
         return step.reconstruction + self.gamma * (step.kl - capacity).abs()
 
 
@@ -360,7 +360,7 @@ class BetaTCVAE(Objective):
     def loss(self, step: Step) -> Tensor:
         """REC + KL + (beta - 1) TC (Eq 4 with alpha = gamma = 1)."""
         shared = total_correlation_of_batch(step.codes, step.mean, step.log_variance)
-        return step.reconstruction + step.kl + (self.beta - 1) * step.noted("total correlation", shared)
+        return step.reconstruction + step.kl + (self.beta - 1) * step.record("total correlation", shared)
 
 
 @dataclass(frozen=True)
@@ -390,7 +390,7 @@ class DIPVAEI(Objective):
         penalty = distance_from_identity(
             covariance(step.mean), self.off_diagonal, self.diagonal_ratio * self.off_diagonal
         )
-        return step.reconstruction + step.kl + step.noted("covariance penalty", penalty)
+        return step.reconstruction + step.kl + step.record("covariance penalty", penalty)
 
 
 @dataclass(frozen=True)
@@ -406,7 +406,7 @@ class DIPVAEII(Objective):
         """REC + KL + penalty of Cov[z] (Eq 7)."""
         of_codes = covariance(step.mean) + torch.diag_embed(step.log_variance.exp().mean(-2))
         penalty = distance_from_identity(of_codes, self.off_diagonal, self.diagonal_ratio * self.off_diagonal)
-        return step.reconstruction + step.kl + step.noted("covariance penalty", penalty)
+        return step.reconstruction + step.kl + step.record("covariance penalty", penalty)
 
 
 @dataclass(frozen=True)
@@ -427,7 +427,7 @@ class FactorVAE(Objective):
     def loss(self, step: Step) -> Tensor:
         """REC + KL + gamma TC, TC by the critic (Eq 2 and 3)."""
         shared = density_ratio(step.judged(step.codes))
-        return step.reconstruction + step.kl + self.gamma * step.noted("total correlation", shared)
+        return step.reconstruction + step.kl + self.gamma * step.record("total correlation", shared)
 
     def critic_loss(self, step: Step) -> Tensor:
         """Cross-entropy of the critic, which classifies codes against shuffled codes of another batch (Algorithm 2)."""
@@ -475,7 +475,7 @@ class AAE(Objective):
         """REC + lambda CE(D(z), 1)."""
         logits = step.judged(step.mean)
         fooled = functional.softplus(logits[..., 0] - logits[..., 1]).mean(1)
-        return step.reconstruction_from(step.mean) + self.weight * step.noted("generator loss", fooled)
+        return step.reconstruction_from(step.mean) + self.weight * step.record("generator loss", fooled)
 
     def critic_loss(self, step: Step) -> Tensor:
         """Cross-entropy of the critic, which classifies codes against draws from the prior."""
@@ -495,10 +495,10 @@ class HFSVAE(Objective):
 
     def loss(self, step: Step) -> Tensor:
         """REC + beta KL + gamma sum of Hausdorff distances."""
-        pairs = torch.tensor(list(combinations(range(step.mean.shape[-1]), 2)))
+        pairs = torch.tensor(list(combinations(range(step.mean.shape[-1]), 2))).to(step.mean.device)
         order = step.random.orders("pairs", 1, len(pairs))[:, 0, : self.n_pairs]
         distance = support_distance(step.mean, pairs[order])
-        return step.reconstruction + self.beta * step.kl + self.gamma * step.noted("support distance", distance)
+        return step.reconstruction + self.beta * step.kl + self.gamma * step.record("support distance", distance)
 
 
 def support_distance(mean: Tensor, pairs: Tensor) -> Tensor:
@@ -558,11 +558,11 @@ class JointVAE(Objective):
         ]
         reconstruction = step.reconstruction_from(torch.cat([step.codes, *chosen], dim=-1))
         discrete = torch.stack([categorical_kl(logits) for logits in step.encoded.logits]).sum(0)
-        share = risen(step.number, self.capacity_steps)
+        share = linear_ramp(step.number, self.capacity_steps)
         most = sum(math.log(size) for size in self.categories)
         gaussian_gap = (step.kl - self.capacity * share).abs()
         discrete_gap = (
-            step.noted("categorical kl", discrete) - (self.categorical_capacity * share).clamp(max=most)
+            step.record("categorical kl", discrete) - (self.categorical_capacity * share).clamp(max=most)
         ).abs()
         return reconstruction + self.gamma * (gaussian_gap + discrete_gap)
 
@@ -623,10 +623,27 @@ def objective_of(given: Any) -> Objective:
 def kind_of(name: str) -> type[Objective]:
     """Class of the objective with this name."""
     if name not in OBJECTIVES:
-        near = difflib.get_close_matches(name, OBJECTIVES, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(OBJECTIVES)}."
-        raise TrainingError(f"There is no objective {name!r}: {hint}")
+        raise TrainingError(f"There is no objective {name!r}: {suggestion(name, OBJECTIVES)}")
     return OBJECTIVES[name]
+
+
+def setting_name(objective: Objective) -> str:
+    """Name of a setting, without the seed.
+
+    >>> setting_name(BetaVAE(beta=16))
+    'beta_vae-beta=16'
+    """
+    if isinstance(objective, Custom):
+        return f"custom-{''.join(c if c.isalnum() or c in '._' else '_' for c in objective.label)}"
+    stated, usual = objective.settings(), type(objective)().settings()
+    shown = [key for place, key in enumerate(stated) if place == 0 or stated[key] != usual[key]]
+    return "-".join([objective.name, *(f"{key}={_short(stated[key])}" for key in shown)])
+
+
+def _short(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return "x".join(map(_short, value))
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
 
 
 __all__ = [
@@ -646,4 +663,5 @@ __all__ = [
     "Objective",
     "kind_of",
     "objective_of",
+    "setting_name",
 ]

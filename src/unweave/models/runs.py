@@ -13,9 +13,9 @@ from torch import Tensor
 
 import unweave
 from unweave.models.networks import TrainingError
-from unweave.models.objectives import Custom, Objective
-from unweave.models.training import Member, Record, State
-from unweave.sweeps.store import FolderLock
+from unweave.models.objectives import setting_name
+from unweave.models.training import ModelSpec, Record, State
+from unweave.store import FolderLock
 from unweave.whole_files import UNFINISHED, remove_unfinished, write_whole
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ class Folder:
     def __exit__(self, *trouble: object) -> None:
         self._lock.__exit__(*trouble)
 
-    def begin(self, name: str, member: Member, state: State) -> None:
+    def begin(self, name: str, spec: ModelSpec, state: State) -> None:
         """Make the model's folder and write its description."""
         (self.path / name).mkdir(exist_ok=True)
-        self._write(name, member, "training", state.history)
+        self._write(name, spec, "training", state)
 
     def state(self, name: str) -> State:
         """The state of a model's training: its last checkpoint, or the state before the first step if there is none."""
@@ -73,25 +73,25 @@ class Folder:
         words = {"n_steps": str(state.n_steps), "history": json.dumps(state.history)}
         write_tensors(self.path / name / "checkpoint.safetensors", state.tensors, words)
 
-    def finish(self, name: str, member: Member, state: State, weights: dict[str, Tensor]) -> None:
+    def finish(self, name: str, spec: ModelSpec, state: State, weights: dict[str, Tensor]) -> None:
         """Write the weights of a model whose training is complete."""
         used = {key: tensor for key, tensor in weights.items() if not key.startswith("critic.")}
         write_tensors(self.path / name / "weights.safetensors", used, {"format": FORMAT})
-        self._write(name, member, "finished", state.history)
+        self._write(name, spec, "finished", state)
         (self.path / name / "checkpoint.safetensors").unlink(missing_ok=True)
 
-    def give_up(self, name: str, member: Member, state: State, problem: str) -> None:
+    def give_up(self, name: str, spec: ModelSpec, state: State, problem: str) -> None:
         """Record that a model has diverged, with the problem as the reason why it has no weights."""
-        self._write(name, member, "diverged", state.history, problem)
+        self._write(name, spec, "diverged", state, problem)
         (self.path / name / "checkpoint.safetensors").unlink(missing_ok=True)
 
-    def done(self, name: str, member: Member) -> Done | None:
+    def done(self, name: str, spec: ModelSpec) -> Done | None:
         """Weights, history and problem of a model whose training has ended; None for other models."""
         file = self.path / name / "model.json"
         if not file.exists():
             return None
         found = read_json(file)
-        if {"objective": found.get("objective"), "seed": found.get("seed")} != stated_of(member):
+        if {"objective": found.get("objective"), "seed": found.get("seed")} != description_of(spec):
             raise TrainingError(f"{self.path / name} has a model with other settings: name another folder.")
         if found["status"] == "training":
             return None
@@ -100,15 +100,9 @@ class Folder:
             weights = read_tensors(self.path / name / "weights.safetensors")[0]
         return weights, found["history"], found["problem"]
 
-    def _write(self, name: str, member: Member, status: str, history: list[Record], problem: str | None = None) -> None:
-        content = {
-            **stated_of(member),
-            "status": status,
-            "problem": problem,
-            "history": history,
-            "versions": versions(),
-        }
-        write_json(self.path / name / "model.json", content)
+    def _write(self, name: str, spec: ModelSpec, status: str, state: State, problem: str | None = None) -> None:
+        content = {"status": status, "problem": problem, "history": state.history, "versions": versions()}
+        write_json(self.path / name / "model.json", description_of(spec) | content)
 
 
 def described(plan: FleetPlan) -> dict[str, Any]:
@@ -131,9 +125,9 @@ def described(plan: FleetPlan) -> dict[str, Any]:
     )
 
 
-def stated_of(member: Member) -> dict[str, Any]:
+def description_of(spec: ModelSpec) -> dict[str, Any]:
     """Objective and seed of one model, as plain data."""
-    return _plain({"objective": {"name": member.objective.name, **member.objective.settings()}, "seed": member.seed})
+    return _plain({"objective": {"name": spec.objective.name, **spec.objective.settings()}, "seed": spec.seed})
 
 
 def versions() -> dict[str, str]:
@@ -219,35 +213,15 @@ def _need_safetensors() -> None:
         raise TrainingError("Folders of runs need safetensors: install it with pip install 'unweave[torch]'.") from None
 
 
-def setting_name(objective: Objective) -> str:
-    """Name of a setting, without the seed.
-
-    >>> from unweave.models.objectives import BetaVAE
-    >>> setting_name(BetaVAE(beta=16))
-    'beta_vae-beta=16'
-    """
-    if isinstance(objective, Custom):
-        return f"custom-{''.join(c if c.isalnum() or c in '._' else '_' for c in objective.label)}"
-    stated, usual = objective.settings(), type(objective)().settings()
-    shown = [key for place, key in enumerate(stated) if place == 0 or stated[key] != usual[key]]
-    return "-".join([objective.name, *(f"{key}={_short(stated[key])}" for key in shown)])
-
-
-def model_name(member: Member) -> str:
+def model_name(spec: ModelSpec) -> str:
     """Name of a model, which is also that of its folder."""
-    return f"{setting_name(member.objective)}-seed={member.seed}"
+    return f"{setting_name(spec.objective)}-seed={spec.seed}"
 
 
-def distinct_names(members: Iterable[Member]) -> list[str]:
+def distinct_names(specs: Iterable[ModelSpec]) -> list[str]:
     """Names of all models; raises an error if two are equal."""
-    names = [model_name(member) for member in members]
+    names = [model_name(spec) for spec in specs]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise TrainingError(f"{twice} occurs twice: give every model its own setting or seed.")
     return names
-
-
-def _short(value: object) -> str:
-    if isinstance(value, (list, tuple)):
-        return "x".join(map(_short, value))
-    return f"{value:g}" if isinstance(value, (int, float)) else str(value)

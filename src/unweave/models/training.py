@@ -16,6 +16,7 @@ from torch import Tensor
 from unweave.models.networks import (
     Architecture,
     Bernoulli,
+    Device,
     Likelihood,
     Network,
     Randomness,
@@ -200,7 +201,7 @@ REGISTER = 16  # number of float32 values in the widest vector register
 
 
 @dataclass(frozen=True)
-class Member:
+class ModelSpec:
     """One model of a fleet: its objective, and the seed of its weights, batches and noise."""
 
     objective: Objective
@@ -224,20 +225,22 @@ class Stack:
 
     def __init__(
         self,
-        members: Sequence[Member],
+        specs: Sequence[ModelSpec],
         states: Sequence[State],
         images: TrainingImages,
         architecture: Architecture,
         settings: TrainingSettings,
+        device: Device = "cpu",
     ) -> None:
-        self.members, self.images, self.settings = tuple(members), images, settings
+        self.specs, self.images, self.settings = tuple(specs), images, settings
         self.n_steps = states[0].n_steps
         self.histories = [list(state.history) for state in states]
-        seeds = [member.seed for member in self.members]
-        self.random = Randomness(seeds)
-        self._objective = type(members[0].objective).stacked([member.objective for member in members])
-        bodies = _weights(architecture.layers(), states, seeds)
-        critics = _weights(architecture.critic_layers(), states, seeds)
+        seeds = [spec.seed for spec in self.specs]
+        self.random = Randomness(seeds, device)
+        self._rows = Randomness(seeds)  # images are read on the CPU
+        self._objective = type(specs[0].objective).stacked([spec.objective for spec in specs], device)
+        bodies = _weights(architecture.layers(), states, seeds, device)
+        critics = _weights(architecture.critic_layers(), states, seeds, device)
         self.network = Network(architecture, bodies, critics)
         self._optimisers = [(bodies, _adam(bodies, settings.learning_rate, settings.betas, states))]
         if architecture.critic is not None:
@@ -304,12 +307,12 @@ class Stack:
         return sum(terms[name] for name in ("loss", "critic loss") if name in terms)  # type: ignore[return-value]
 
     def _fetched(self, purpose: str) -> Tensor:
+        random = self._rows.at(self.n_steps)
+        wanted = "rows" if purpose == "partners" else purpose
+        numbers = random.whole_numbers(wanted, (self.settings.batch_size,), self.images.n_rows)
         if purpose == "partners":
-            return self.images.rows(self.images.partners(self._numbers("rows"), self.random))
-        return self.images.rows(self._numbers(purpose))
-
-    def _numbers(self, purpose: str) -> Tensor:
-        return self.random.whole_numbers(purpose, (self.settings.batch_size,), self.images.n_rows)
+            numbers = self.images.partners(numbers, random)
+        return self.images.rows(numbers).to(self.random.device)
 
     def _log(self) -> None:
         """Append the means of the terms since the last record to the histories."""
@@ -320,20 +323,20 @@ class Stack:
 
     def _broken(self) -> list[int]:
         """Indices of models with weights that are not finite, so that the next loss would not be finite either."""
-        finite = torch.ones(len(self.members), dtype=torch.bool)
+        finite = torch.ones(len(self.specs), dtype=torch.bool, device=self.random.device)
         for weights, _ in self._optimisers:
             for weight in weights.values():
                 finite &= torch.isfinite(weight.detach().flatten(1)).all(1)
         return torch.flatten(torch.nonzero(~finite)).tolist()
 
 
-def _weights(layers: Any, states: Sequence[State], seeds: Sequence[int]) -> dict[str, Tensor]:
+def _weights(layers: Any, states: Sequence[State], seeds: Sequence[int], device: Device) -> dict[str, Tensor]:
     if not states[0].tensors:
         weights = initial_weights(layers, seeds)
     else:
         names = [f"{layer}.{part}" for layer in layers for part in ("weight", "bias")]
         weights = {name: torch.stack([state.tensors[f"weights.{name}"] for state in states]) for name in names}
-    return {name: weight.requires_grad_() for name, weight in weights.items()}
+    return {name: weight.to(device).requires_grad_() for name, weight in weights.items()}
 
 
 def _adam(
@@ -342,16 +345,16 @@ def _adam(
     # The fused optimiser makes one pass over weights, gradients and moments; otherwise the update takes a third of the
     # time of a step. The fused optimiser rounds entries that do not fill a vector register differently. Layers with
     # such entries do not use it, so that the result of a model does not depend on the other models of the stack.
-    even = [weight for weight in weights.values() if weight[0].numel() % REGISTER == 0]
-    odd = [weight for weight in weights.values() if weight[0].numel() % REGISTER]
+    even = [weight for weight in weights.values() if weight.is_cpu and weight[0].numel() % REGISTER == 0]
+    odd = [weight for weight in weights.values() if not weight.is_cpu or weight[0].numel() % REGISTER]
     groups = [{"params": even, "fused": True}, {"params": odd, "foreach": False}]
     optimiser = torch.optim.Adam([group for group in groups if group["params"]], lr=learning_rate, betas=betas)
     if states[0].n_steps:
         for name, weight in weights.items():
             optimiser.state[weight] = {
                 "step": torch.tensor(float(states[0].n_steps)),
-                "exp_avg": torch.stack([state.tensors[f"first.{name}"] for state in states]),
-                "exp_avg_sq": torch.stack([state.tensors[f"second.{name}"] for state in states]),
+                "exp_avg": torch.stack([state.tensors[f"first.{name}"] for state in states]).to(weight.device),
+                "exp_avg_sq": torch.stack([state.tensors[f"second.{name}"] for state in states]).to(weight.device),
             }
     return optimiser
 

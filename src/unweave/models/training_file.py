@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -18,9 +17,10 @@ from unweave.models.model import TrainedModel
 from unweave.models.networks import LIKELIHOODS, MLP, TRUNKS, Architecture, Convolutional, Network, TrainingError, Trunk
 from unweave.models.objectives import Custom, Objective, Step, kind_of
 from unweave.models.runs import FORMAT, read_json, read_tensors, write_json
-from unweave.models.training import Member, TrainingSettings
+from unweave.models.training import ModelSpec, TrainingSettings
+from unweave.names import suggestion
 
-KEYS = ("dataset", "objectives", "seeds", "n_codes", "trunk", "training")
+KEYS = ("dataset", "objectives", "seeds", "n_codes", "trunk", "training", "device")
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class TrainingDeclaration:
     n_codes: int = 10
     trunk: Trunk = field(default_factory=TRUNKS["mlp"])
     settings: TrainingSettings = TrainingSettings()  # noqa: RUF009 - frozen
+    device: str = "cpu"
 
     def run(self, folder: Path, *, progress: bool = False) -> Fleet:
         """Train all models into a folder, which also stores the name of their data set."""
@@ -57,6 +58,7 @@ class TrainingDeclaration:
             trunk=self.trunk,
             settings=self.settings,
             folder=folder,
+            device=self.device,
             progress=progress,
         )
         if not (folder / "dataset.json").exists():
@@ -113,13 +115,14 @@ def declared_training(declared: Mapping[str, Any]) -> TrainingDeclaration:
         declared.get("n_codes", 10),
         trunk_of(declared.get("trunk", "mlp")),
         settings_of(declared.get("training", {})),
+        str(declared.get("device", "cpu")),
     )
 
 
-def swept(name: str, values: Mapping[str, Iterable[Any]]) -> list[Objective]:
+def objective_grid(name: str, values: Mapping[str, Iterable[Any]]) -> list[Objective]:
     """Objectives with this name, one for every combination of the values given for its fields.
 
-    >>> swept("factor_vae", {"gamma": [10, 40], "critic_hidden": [(256, 256)]})[1].gamma
+    >>> objective_grid("factor_vae", {"gamma": [10, 40], "critic_hidden": [(256, 256)]})[1].gamma
     40
     """
     kind = kind_of(name)
@@ -132,7 +135,7 @@ def trunk_of(stated: Any) -> Trunk:
     given = {"kind": stated} if isinstance(stated, str) else dict(stated)
     name = given.pop("kind", "mlp")
     if name not in TRUNKS:
-        raise TrainingError(f"There is no trunk {name!r}: there are {', '.join(TRUNKS)}.")
+        raise TrainingError(f"There is no trunk {name!r}: {suggestion(str(name), TRUNKS)}")
     return _made(TRUNKS[name], given, "trunk")
 
 
@@ -143,14 +146,14 @@ def settings_of(stated: Mapping[str, Any]) -> TrainingSettings:
     parts = {"kind": likelihood} if isinstance(likelihood, str) else dict(likelihood)
     name = parts.pop("kind", "bernoulli")
     if name not in LIKELIHOODS:
-        raise TrainingError(f"There is no likelihood {name!r}: there are {', '.join(LIKELIHOODS)}.")
+        raise TrainingError(f"There is no likelihood {name!r}: {suggestion(str(name), LIKELIHOODS)}")
     given["likelihood"] = _made(LIKELIHOODS[name], parts, "likelihood")
     return _made(TrainingSettings, given, "training")
 
 
 def _declared_objectives(entry: str | Mapping[str, Any]) -> list[Objective]:
     if isinstance(entry, str):
-        return swept(entry, {})
+        return objective_grid(entry, {})
     if not isinstance(entry.get("name"), str):
         raise TrainingError('An objective has no name: write name = "beta_vae" in every [[objectives]].')
     kind = kind_of(entry["name"])
@@ -161,7 +164,7 @@ def _declared_objectives(entry: str | Mapping[str, Any]) -> list[Objective]:
             given = entry[part.name]
             is_tuple = part.default is not MISSING and isinstance(part.default, tuple)
             values[part.name] = _tuples(given) if is_tuple else (given if isinstance(given, list) else [given])
-    return swept(entry["name"], values)
+    return objective_grid(entry["name"], values)
 
 
 def _tuples(given: Any) -> list[tuple[Any, ...]]:
@@ -182,9 +185,7 @@ def _refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> No
     known = list(known)
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(key, known, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known) or 'none'}."
-            raise TrainingError(f"{key!r} is not a setting of {what}: {hint}")
+            raise TrainingError(f"{key!r} is not a setting of {what}: {suggestion(key, known)}")
 
 
 TRUNK_KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (MLP, Convolutional)}
@@ -212,15 +213,15 @@ def read_runs(folder: str | Path) -> list[TrainedModel]:
 def read_model(folder: Path, run: Mapping[str, Any]) -> TrainedModel:
     """The model in this folder; ``run`` has the settings that all models of the fleet share."""
     stated = read_json(folder / "model.json")
-    member = Member(_objective(stated["objective"]), stated["seed"])
+    spec = ModelSpec(_objective(stated["objective"]), stated["seed"])
     likelihood = settings_of(run["settings"]).likelihood
     network, problem = None, stated["problem"]
     if stated["status"] == "finished":
         tensors = read_tensors(folder / "weights.safetensors")[0]
-        network = Network(_architecture(run, member.objective), _stacked(tensors))
+        network = Network(_architecture(run, spec.objective), _stacked(tensors))
     elif stated["status"] == "training":
         problem = "Its training is not finished: run the same command again to continue."
-    return TrainedModel(folder.name, member, network, likelihood, tuple(stated["history"]), problem)
+    return TrainedModel(folder.name, spec, network, likelihood, tuple(stated["history"]), problem)
 
 
 def _objective(stated: Mapping[str, Any]) -> Objective:

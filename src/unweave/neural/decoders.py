@@ -94,7 +94,7 @@ def jacobian_blocks(
 
 def _by_columns(function: Function, latents: Tensor, chosen: list[int]) -> Tensor:
     """Jacobians by forward mode, all tangents in one pass; if an operation cannot be batched, on repeated latents."""
-    basis = torch.eye(latents.shape[1], dtype=latents.dtype)[chosen]
+    basis = torch.eye(latents.shape[1], dtype=latents.dtype, device=latents.device)[chosen]
 
     def column(direction: Tensor) -> Tensor:
         return jvp(function, (latents,), (direction.expand_as(latents),))[1].flatten(1)
@@ -118,7 +118,7 @@ def _by_rows(function: Function, latents: Tensor) -> Tensor:
     """Jacobians by reverse mode with all outputs at once; if an operation cannot be batched, one output at a time."""
     try:
         outputs, pull, *_ = vjp(lambda z: function(z).flatten(1), latents)
-        basis = torch.eye(outputs.shape[1], dtype=latents.dtype)
+        basis = torch.eye(outputs.shape[1], dtype=latents.dtype, device=latents.device)
         with torch.no_grad():  # otherwise intermediate cotangents are stored for second derivatives
             return vmap(lambda row: pull(row.expand_as(outputs))[0])(basis).permute(1, 0, 2)
     except (RuntimeError, NotImplementedError):
@@ -190,6 +190,8 @@ class TorchDecoder:
         again in double precision.
     mode, memory
         As for `jacobian_blocks`.
+    device : str
+        Where a function without a module is computed; a module is computed where its weights are.
 
     Examples
     --------
@@ -204,13 +206,14 @@ class TorchDecoder:
     module: nn.Module | None = None
     mode: Mode = "auto"
     memory: int = MEMORY
+    device: str = "cpu"
 
     def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
         """Jacobians (b x D x d)."""
         given = self._tensor(latents)
         start = 0
         for block in self._blocks(given):
-            jacobians = block.detach().numpy().astype(np.float64)
+            jacobians = _array(block)
             if given.dtype is torch.float32:
                 doubtful = torch.from_numpy(_rounded_away(jacobians))
                 if doubtful.any():
@@ -224,14 +227,14 @@ class TorchDecoder:
 
     def _in_double_precision(self, latents: Tensor) -> FloatArray:
         if self.module is None:  # the weights inside a plain function cannot be reached
-            return np.concatenate([block.detach().double().numpy() for block in self._blocks(latents)])
+            return np.concatenate([_array(block) for block in self._blocks(latents)])
         with _double_precision(self.module):
-            return np.concatenate([block.detach().numpy() for block in self._blocks(latents.double())])
+            return np.concatenate([_array(block) for block in self._blocks(latents.double())])
 
     def decode(self, latents: FloatArray) -> FloatArray:
         """Data (n x D), flattened."""
         with _evaluation_mode(self.module), torch.no_grad():
-            return self.function(self._tensor(latents)).flatten(1).numpy().astype(np.float64)
+            return _array(self.function(self._tensor(latents)).flatten(1))
 
     def __getattr__(self, name: str) -> Any:
         # without an encoder there is no method encode, so that hasattr shows whether the decoder can encode
@@ -251,23 +254,21 @@ class TorchDecoder:
     def _encode(self, data: FloatArray) -> FloatArray:
         assert self.encoder is not None
         with _evaluation_mode(self.module), torch.no_grad():
-            return self.encoder(self._tensor(data)).flatten(1).numpy().astype(np.float64)
+            return _array(self.encoder(self._tensor(data)).flatten(1))
 
     def _tensor(self, rows: FloatArray) -> Tensor:
-        return torch.as_tensor(np.asarray(rows), dtype=self._precision())
-
-    def _precision(self) -> torch.dtype:
-        """Precision of the weights; if there is no module, double precision if the function accepts it."""
+        """Rows in the precision and on the device of the weights; without weights, double precision if accepted."""
         weights = [] if self.module is None else [w for w in self.module.parameters() if w.is_floating_point()]
         if weights:
-            return weights[0].dtype
+            return torch.as_tensor(np.asarray(rows), dtype=weights[0].dtype).to(weights[0].device)
+        precision = torch.float64
         try:
             with torch.no_grad():
-                self.function(torch.zeros(1, self.latent_size, dtype=torch.float64))
+                self.function(torch.zeros(1, self.latent_size, dtype=torch.float64).to(self.device))
         except RuntimeError as error:
             if "dtype" in str(error) or "Float" in str(error):
-                return torch.float32
-        return torch.float64
+                precision = torch.float32
+        return torch.as_tensor(np.asarray(rows), dtype=precision).to(self.device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,29 +285,29 @@ class FlowDecoder:
 
     def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
         """Jacobians (b x D x d)."""
-        every = torch.arange(self.flow.size)[:, None]
+        every = torch.arange(self.flow.size, device=self.flow.turns.device)[:, None]
         for start in range(0, len(latents), self.rows_per_block):
             with torch.no_grad():
                 data = self.flow.decode(self._tensor(latents[start : start + self.rows_per_block]))
                 columns = self.flow.columns(data, every.expand(-1, len(data)))[2]
-            yield columns.permute(1, 2, 0).numpy().astype(np.float64)
+            yield _array(columns.permute(1, 2, 0))
 
     def decode(self, latents: FloatArray) -> FloatArray:
         """Data of latents."""
         with torch.no_grad():
-            return self.flow.decode(self._tensor(latents)).numpy().astype(np.float64)
+            return _array(self.flow.decode(self._tensor(latents)))
 
     def encode(self, data: FloatArray) -> FloatArray:
         """Latents of data."""
         with torch.no_grad():
-            return self.flow.encode(self._tensor(data)).numpy().astype(np.float64)
+            return _array(self.flow.encode(self._tensor(data)))
 
     def digest(self) -> bytes:
         """Fingerprint of the weights."""
         return TorchDecoder(self.flow, self.flow.size, module=self.flow).digest()
 
     def _tensor(self, rows: FloatArray) -> Tensor:
-        return torch.as_tensor(np.asarray(rows), dtype=self.flow.turns.dtype)
+        return torch.as_tensor(np.asarray(rows), dtype=self.flow.turns.dtype).to(self.flow.turns.device)
 
 
 def torch_decoder(given: object) -> Decoder | None:
@@ -380,6 +381,10 @@ def _double_precision(module: nn.Module) -> Iterator[None]:
             weight.data = data
         for owner, name, buffer in buffers:
             setattr(owner, name, buffer)
+
+
+def _array(tensor: Tensor) -> FloatArray:
+    return tensor.detach().cpu().numpy().astype(np.float64)
 
 
 def _rounded_away(jacobians: FloatArray) -> NDArray[np.bool_]:

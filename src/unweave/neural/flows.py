@@ -321,7 +321,7 @@ def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts:
     if path is None or not path.exists():
         return 0
     optimiser, schedule, rng, records = parts
-    found = torch.load(path, weights_only=True)
+    found = torch.load(path, map_location="cpu", weights_only=True)
     slower = stated["settings"]["learning_rate"] / found["stated"]["settings"]["learning_rate"]
     same_rate = {**found["stated"]["settings"], "learning_rate": stated["settings"]["learning_rate"]}
     if {**found["stated"], "settings": same_rate} != stated or slower > 1:
@@ -417,13 +417,13 @@ def loss_terms(
     if objective.total_correlation:
         n_columns = min(objective.n_columns, flow.size)
         order = rng.random((flow.size, len(rows))).argsort(axis=0)[:n_columns]
-        latents, log_volume, columns = flow.columns(rows, torch.from_numpy(order))
+        latents, log_volume, columns = flow.columns(rows, torch.from_numpy(order).to(rows.device))
         shared = (flow.size * columns.norm(dim=2).log().mean(dim=0) + log_volume).mean()  # D.2
     else:
         latents, log_volume = flow.encode_with_volume(rows)
     likelihood_cost = (standard_normal_cost(latents) - log_volume).mean()  # D.1
     if objective.reconstruction:
-        kept = torch.zeros(flow.size)
+        kept = torch.zeros(flow.size, device=rows.device)
         kept[list(objective.core)] = 1.0
         error = 0.5 * (rows - flow.decode(latents * kept)).square().sum(dim=1).mean()  # D.3
     return likelihood_cost, shared, error
@@ -438,7 +438,7 @@ class _Rows:
 
 
 def _tensor(rows: NDArray[np.float64], flow: CouplingFlow) -> Tensor:
-    return torch.as_tensor(rows, dtype=flow.turns.dtype)
+    return torch.as_tensor(rows, dtype=flow.turns.dtype).to(flow.turns.device)
 
 
 def mean_negative_log_likelihood(flow: CouplingFlow, rows: NDArray[np.float64]) -> float:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from torch import Tensor, nn
 
 from unweave.evidence import EvidenceError
 from unweave.evidence.archives import array_in
+from unweave.names import suggestion
 
 Arrays = Mapping[str, NDArray[Any]]
 IMAGES_IN_CACHE = 64
@@ -197,9 +197,7 @@ def _path_of(source: str | Path, weights: str | Path | None) -> Path:
     if (folder / f"{source}.npz").is_file():
         return folder / f"{source}.npz"
     names = sorted(path.stem for path in folder.glob("*.npz"))
-    near = get_close_matches(str(source), names)
-    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names) or 'none'}."
-    raise EvidenceError(f"{folder} has no model {str(source)!r}: {hint}")
+    raise EvidenceError(f"{folder} has no model {str(source)!r}: {suggestion(str(source), names)}")
 
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:

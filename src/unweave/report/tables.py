@@ -21,7 +21,7 @@ from unweave.sentences import counted, fixed
 if TYPE_CHECKING:
     from unweave.datasets import DataSet
     from unweave.models import TrainedModel
-    from unweave.models.comparison import RunComparison
+    from unweave.sweeps.trained_models import RunComparison
 
 MOST_CONCEPTS = 40
 
@@ -166,7 +166,7 @@ HEADINGS = {"active_codes": "active", "reconstruction": "recon.", "kl": "KL"}
 
 def draw_runs(folder: Path, models: Sequence[TrainedModel], dataset: DataSet) -> Iterator[Path]:
     """Write figures of loss curves, reconstructions and the traversals of each model, and yield their paths."""
-    from unweave.models.comparison import loss_curves, reconstructions, traversals
+    from unweave.models.model import loss_curves, reconstructions, traversals
     from unweave.report.figures.curves import loss_figure, reconstruction_figure, traversal_figure
     from unweave.report.figures.geometry import save
 

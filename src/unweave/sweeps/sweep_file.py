@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from unweave.evaluation.choose import chosen_metrics
 from unweave.evidence import EvidenceError
-from unweave.names import imported, suggestion
+from unweave.names import suggestion
+from unweave.own_modules import imported
 from unweave.sweeps.sweep import Cell, Label, Sweep, short_name
 from unweave.synthetic import encoders, worlds
 

@@ -64,7 +64,7 @@ class DependentClasses:
 
 
 @dataclass(frozen=True)
-class NuisedClasses:
+class ClassesWithNuisance:
     """004, section 5.2: independent classes, and codes that are shifted within their class by a common nuisance.
 
         y_i uniform on 0 .. K - 1,    z_j = cos(pi (y_j + beta eps) / K),    eps ~ U(0, 1),    0 <= beta <= 1 - 1 / K
@@ -72,7 +72,7 @@ class NuisedClasses:
     Every code determines its class, so sufficiency is 1 for any beta. Minimality is 1 at beta = 0 and decreases as the
     nuisance spreads each class over more bins of the code.
 
-    >>> toy = NuisedClasses(beta=0.5).sample(1000, rng=0)
+    >>> toy = ClassesWithNuisance(beta=0.5).sample(1000, rng=0)
     >>> toy.codes.shape, toy.nuisances.shape
     ((1000, 4), (1000, 1))
     """

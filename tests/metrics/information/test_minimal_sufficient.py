@@ -16,7 +16,7 @@ from unweave.metrics import (
     representations_invariance,
     sufficiency,
 )
-from unweave.synthetic.toys import DependentClasses, NuisedClasses
+from unweave.synthetic.toys import ClassesWithNuisance, DependentClasses
 
 CHEAP = (minimality, sufficiency)
 FITTED = (factors_invariance, nuisances_invariance, representations_invariance, explicitness_ratio)
@@ -92,7 +92,7 @@ def test_theorem_two_in_numbers(alpha):
 
 
 def test_nuisances_are_needed_and_seen():
-    clean, shifted = toy_evidence(NuisedClasses(0.0)), toy_evidence(NuisedClasses(0.4))
+    clean, shifted = toy_evidence(ClassesWithNuisance(0.0)), toy_evidence(ClassesWithNuisance(0.4))
     assert nuisances_invariance(clean).raw > 0.98
     assert nuisances_invariance(shifted).raw == pytest.approx(minimality(shifted).raw, abs=0.03)  # the only loss
     assert factors_invariance(shifted).raw > 0.98

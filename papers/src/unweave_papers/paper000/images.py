@@ -164,7 +164,7 @@ def _trained(n_latents: int, digits: DigitImages, options: Options) -> dict[floa
     n_samples = QUICK_SAMPLES if options.quick else N_SAMPLES
     models = [model for model in fleet if model.network is not None]
     return {
-        float(model.member.objective.beta): spectrum(Evidence(decoder=_decoder(model)), n_samples=n_samples)  # type: ignore[attr-defined]
+        float(model.spec.objective.beta): spectrum(Evidence(decoder=_decoder(model)), n_samples=n_samples)  # type: ignore[attr-defined]
         for model in models
     }
 

@@ -28,7 +28,7 @@ from unweave.metrics import (
 )
 from unweave.progress import progress_bar
 from unweave.score import Score
-from unweave.synthetic.toys import DependentClasses, NuisedClasses
+from unweave.synthetic.toys import ClassesWithNuisance, DependentClasses
 from unweave_papers.experiment import Options
 from unweave_papers.paper004.evidence import with_lasso
 from unweave_papers.stored import KeptNumbers
@@ -287,7 +287,7 @@ def over_mixing_by_rows(metric: Scored, options: Options) -> ToyCurves:
 
 def over_nuisance(metrics: Mapping[str, Scored], options: Options) -> ToyCurves:
     """Scores by beta, with a curve for every metric (Figures 3 and 9)."""
-    evidences = [_nuised(beta, TOY_ROWS, options) for beta in BETAS]
+    evidences = [_with_nuisance(beta, TOY_ROWS, options) for beta in BETAS]
     curves = {name: [metric(evidence).value for evidence in evidences] for name, metric in metrics.items()}
     return ToyCurves("beta", BETAS, {"": curves})
 
@@ -307,7 +307,7 @@ def over_nuisance_by_rows(options: Options) -> ToyCurves:
     panels: dict[str, dict[str, list[float]]] = {"minimality": {}, "sufficiency": {}}
     for n_rows in ROWS:
         for beta in BETAS:
-            evidence = _nuised(beta, n_rows, options)
+            evidence = _with_nuisance(beta, n_rows, options)
             for name, metric in (("minimality", MINIMALITY), ("sufficiency", SUFFICIENCY)):
                 panels[name].setdefault(f"{n_rows:,} rows", []).append(metric(evidence).value)
     return ToyCurves("beta", BETAS, panels)
@@ -347,6 +347,6 @@ def _dependent(alpha: float, delta: float, n_rows: int, options: Options) -> Evi
     return Evidence(factors, codes, kinds="ordinal")
 
 
-def _nuised(beta: float, n_rows: int, options: Options) -> Evidence:
-    factors, codes, _ = NuisedClasses(beta).sample(n_rows, rng=options.seed or 0)
+def _with_nuisance(beta: float, n_rows: int, options: Options) -> Evidence:
+    factors, codes, _ = ClassesWithNuisance(beta).sample(n_rows, rng=options.seed or 0)
     return Evidence(factors, codes, kinds="ordinal")

@@ -26,7 +26,7 @@ from unweave.metrics import (
     sufficiency,
 )
 from unweave.score import Score
-from unweave.synthetic.toys import DependentClasses, NuisedClasses
+from unweave.synthetic.toys import ClassesWithNuisance, DependentClasses
 from unweave_papers.ledger import Evidenced, decided, near
 
 N_ROWS = 5000
@@ -50,8 +50,8 @@ def _both(evidence: Evidence, bins: int = 20) -> tuple[float, float]:
     return minimality(evidence, estimator=width).raw, sufficiency(evidence, estimator=width).raw
 
 
-def _nuised(beta: float) -> tuple[float, float]:
-    factors, codes, _ = NuisedClasses(beta).sample(N_ROWS, rng=0)
+def _two_scores(beta: float) -> tuple[float, float]:
+    factors, codes, _ = ClassesWithNuisance(beta).sample(N_ROWS, rng=0)
     return _both(Evidence(factors, codes, kinds="ordinal"))
 
 
@@ -136,7 +136,7 @@ def dci_does_not_depend_on_dependence() -> Evidenced:
 
 def minimality_falls_with_a_nuisance() -> Evidenced:
     """Claim 128: minimality is 1 without a nuisance and falls with its strength."""
-    figures = {f"minimality, beta = {beta:g}": _nuised(beta)[0] for beta in (0.0, 0.2, 0.4, 0.6, 0.8)}
+    figures = {f"minimality, beta = {beta:g}": _two_scores(beta)[0] for beta in (0.0, 0.2, 0.4, 0.6, 0.8)}
     return decided(figures, lambda v: near(v[:1], 1, 1e-6) and bool((np.diff(v) < 0).all()) and v[-1] > 0.3)
 
 
@@ -145,8 +145,8 @@ def sufficiency_does_not_see_a_nuisance() -> Evidenced:
 
     This holds for classes from 0 on; with the printed classes, from 1 on, sufficiency falls.
     """
-    figures = {f"sufficiency, beta = {beta:g}": _nuised(beta)[1] for beta in (0.0, 0.8)}
-    factors, _, nuisance = NuisedClasses(0.8).sample(N_ROWS, rng=0)
+    figures = {f"sufficiency, beta = {beta:g}": _two_scores(beta)[1] for beta in (0.0, 0.8)}
+    factors, _, nuisance = ClassesWithNuisance(0.8).sample(N_ROWS, rng=0)
     printed = np.cos(np.pi * (factors + 1 + 0.8 * nuisance) / 5)
     evidence = Evidence(factors, printed, kinds="ordinal")
     figures["sufficiency, classes as printed, beta = 0.8"] = _both(evidence)[1]

@@ -1,4 +1,4 @@
-"""Comparison of trained models."""
+"""Trained models as cells of a sweep, and their comparison over seeds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from unweave.card.decorator import metric_of
@@ -22,8 +21,7 @@ from unweave.evidence import Evidence
 from unweave.models.fleet import train
 from unweave.models.model import TrainedModel
 from unweave.models.networks import MLP, TrainingError, Trunk
-from unweave.models.objectives import Objective
-from unweave.models.runs import setting_name
+from unweave.models.objectives import Objective, setting_name
 from unweave.models.training import TrainingSettings
 from unweave.models.training_file import DataSetChoice
 from unweave.randomness import random_stream
@@ -139,10 +137,10 @@ def compared_runs(
     rows = []
     for model in models:
         watch(model.name)
-        setting, member = setting_name(model.member.objective), model.member
+        setting, spec = setting_name(model.spec.objective), model.spec
         if model.network is None:
             nothing = dict.fromkeys(chosen, math.nan)
-            rows.append(ModelRow(setting, member.seed, math.nan, math.nan, math.nan, nothing, model.problem))
+            rows.append(ModelRow(setting, spec.seed, math.nan, math.nan, math.nan, nothing, model.problem))
             continue
         evidence = Evidence(factors, model.encode(images), factor_names=dataset.factor_names, kinds=kinds)
         scores = {
@@ -151,7 +149,7 @@ def compared_runs(
         per_code = model.kl_per_code(images)
         active = math.nan if model.is_deterministic else float(model.n_active_codes(images))
         cost = model.reconstruction_cost(images)
-        rows.append(ModelRow(setting, member.seed, active, cost, float(per_code.sum()), scores))
+        rows.append(ModelRow(setting, spec.seed, active, cost, float(per_code.sum()), scores))
     if not rows:
         raise TrainingError("There are no models to compare.")
     bare = RunComparison(tuple(rows), tuple(chosen), {})
@@ -180,55 +178,6 @@ def letters_of_ties(found: RunComparison, column: str, *, lower_is_better: bool,
     return tied_letters(order, apart)
 
 
-Pixels = NDArray[np.float32]
-
-Curves = dict[str, tuple[list[float], list[float]]]
-
-REACH, N_PLACES = 2.0, 9
-
-
-def loss_curves(models: Sequence[TrainedModel]) -> dict[str, dict[str, Curves]]:
-    """Training steps and values of the terms of the loss, keyed by term, setting and model."""
-    found: dict[str, dict[str, Curves]] = {}
-    for model in models:
-        for term in dict.fromkeys(key for record in model.history for key in record if key != "step"):
-            records = [record for record in model.history if term in record]
-            curve = ([record["step"] for record in records], [record[term] for record in records])
-            found.setdefault(term, {}).setdefault(setting_name(model.member.objective), {})[model.name] = curve
-    return found
-
-
-def reconstructions(models: Sequence[TrainedModel], images: Pixels) -> dict[str, Pixels]:
-    """Reconstructions of these images by every model that has weights."""
-    return {model.name: model.decode(model.codes_of(images)) for model in models if model.network is not None}
-
-
-def traversals(model: TrainedModel, images: NDArray[Any], start: int = 0) -> dict[str, Pixels]:
-    """Decoded images of one model in which one code varies, by the name of the code; the most informative code first.
-
-    A Gaussian code varies from -2 to 2, and a categorical code takes each of its values; all other codes are those of
-    image ``start``. Codes are sorted by their mean KL over the images, or by their variance if the encoder is
-    deterministic.
-    """
-    codes = model.codes_of(images)
-    sizes = model.member.objective.category_sizes
-    n_gaussian = codes.shape[1] - sum(sizes)
-    weights = codes[:, :n_gaussian].var(axis=0) if model.is_deterministic else model.kl_per_code(images)
-    found = {}
-    for code in np.argsort(-weights):
-        if code < n_gaussian:
-            moved = np.repeat(codes[start : start + 1], N_PLACES, axis=0)
-            moved[:, code] = np.linspace(-REACH, REACH, N_PLACES)
-        else:
-            first = n_gaussian + sum(sizes[: code - n_gaussian])
-            size = sizes[code - n_gaussian]
-            moved = np.repeat(codes[start : start + 1], size, axis=0)
-            moved[:, first : first + size] = np.eye(size)
-        name = f"code {code}" if code < n_gaussian else f"category {code - n_gaussian}"
-        found[f"{name} ({weights[code]:.2f})"] = model.decode(moved)
-    return found
-
-
 @dataclass(frozen=True)
 class TrainedModels:
     """Protocol that trains one model per cell with the cell's seed, and scores it on images drawn with the same seed.
@@ -252,13 +201,22 @@ class TrainedModels:
     n_codes: int = 10
     trunk: Trunk = field(default_factory=MLP)
     settings: TrainingSettings = TrainingSettings()  # noqa: RUF009 - frozen
+    device: str = "cpu"
 
     def scores(
         self, world: DataSetChoice, encoder: Objective, n_rows: int, seed: int, metrics: Mapping[str, Any]
     ) -> list[Measurement]:
         """Measurements of these metrics; for a model that diverged, nan with the reason."""
         dataset = world.loaded()
-        [model] = train(dataset, encoder, seeds=[seed], n_codes=self.n_codes, trunk=self.trunk, settings=self.settings)
+        [model] = train(
+            dataset,
+            encoder,
+            seeds=[seed],
+            n_codes=self.n_codes,
+            trunk=self.trunk,
+            settings=self.settings,
+            device=self.device,
+        )
         if model.problem is not None:
             return [Measurement(label, math.nan, math.nan, model.problem) for label in metrics]
         indices = random_stream(seed, "images of a cell").permutation(len(dataset))[:n_rows]
