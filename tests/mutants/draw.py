@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from faults import ROOT
+from faults import ROOT, SOURCES
 
 COMPARISONS = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "=="}
 OPERATORS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
@@ -165,16 +165,17 @@ def entry_of(edit: Edit, source: str) -> dict[str, str]:
     return {"name": f"{place}: {' '.join(name.split())}", "file": edit.file, "find": find, "replace": replace}
 
 
-def drawn(root: Path, count: int, seed: int, under: str = "") -> list[dict[str, str]]:
+def drawn(count: int, seed: int, under: str = "") -> list[dict[str, str]]:
     """Entries of a list, room by room; those of one room or file if ``under`` names it."""
     rng = random.Random(seed)
-    paths = sorted((root / "src").rglob("*.py"))
-    sources = {str(path.relative_to(root)): path.read_text("utf-8") for path in paths}
-    sources = {file: text for file, text in sources.items() if file.startswith(f"src/unweave/{under}")}
+    paths = sorted(path for folder in SOURCES for path in folder.rglob("*.py"))
+    sources = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in paths}
+    if under:
+        sources = {file: text for file, text in sources.items() if file.startswith(f"src/unweave/{under}")}
     most_in_a_file = count if under else MOST_IN_A_FILE
     rooms: dict[str, list[Edit]] = {}
     for file, source in sources.items():
-        parts = Path(file).parts[2:]
+        parts = Path(file.removeprefix("papers/src/").removeprefix("src/unweave/")).parts
         rooms.setdefault(parts[0] if len(parts) > 1 else "top", []).extend(edits_of(file, source))
     weights = {room: len(edits) ** 0.5 for room, edits in rooms.items() if edits}
     shares = {room: count * weight / sum(weights.values()) for room, weight in weights.items()}
@@ -211,7 +212,7 @@ def main() -> None:
     parser.add_argument("--under", default="", help="a room or file of src/unweave, for example cli or score.py")
     chosen = parser.parse_args()
     print(f"# {chosen.count} faults drawn by draw.py with seed {chosen.seed}")
-    for entry in drawn(ROOT, chosen.count, chosen.seed, chosen.under):
+    for entry in drawn(chosen.count, chosen.seed, chosen.under):
         print(
             "\n[[fault]]\n"
             + "\n".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items())
