@@ -1,8 +1,9 @@
-"""The metric in CONTRIBUTING.md can be added as described, with one file and one line."""
+"""The metric in CONTRIBUTING.md can be added as described, with one function and one line."""
 
 import importlib
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 def block(name):
     """The code between two markers of CONTRIBUTING.md."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    return re.search(rf"<!-- {name} -->\n```python\n(.*?)```\n<!-- /{name} -->", text, re.DOTALL)[1]
+    return re.search(rf"<!-- {name} -->\n```\w+\n(.*?)```\n<!-- /{name} -->", text, re.DOTALL)[1]
 
 
 @pytest.fixture
@@ -38,6 +39,7 @@ def test_the_metric_is_right_and_explained(added):
     expected = abs(np.corrcoef(z[:, 0], z[:, 0] + z[:, 1])[0, 1])
     assert added(z[:, 0], z.sum(axis=1, keepdims=True)).raw == pytest.approx(expected)
     assert "Options:      power=1.0" in explained(added)
+    assert "    best correlation = 1/d sum_j max_i |corr(z_j, c_i)|" in explained(added)
 
 
 def test_the_line_is_as_the_others_are():
@@ -47,9 +49,14 @@ def test_the_line_is_as_the_others_are():
     assert len(shape.findall(catalogue)) > 30
 
 
+def test_the_entry_point_is_of_a_group_that_is_read():
+    [group] = tomllib.loads(block("entry point"))["project"]["entry-points"]
+    catalogue = (ROOT / "src" / "unweave" / "metrics" / "__init__.py").read_text(encoding="utf-8")
+    assert f'plugins("{group}"' in catalogue
+
+
 def test_every_path_that_is_named_exists():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    named = re.findall(r"`((?:src|tests|docs)/[\w./]+)`", text)
+    named = re.findall(r"`((?:src|tests|docs|papers)/[\w./]+)`", text)
     assert len(named) >= 5
-    for path in named:
-        assert (ROOT / path).exists() or "best_correlation" in path, path
+    assert [path for path in named if not (ROOT / path).exists()] == []

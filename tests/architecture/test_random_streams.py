@@ -144,10 +144,9 @@ def test_seeds_for_other_libraries_are_no_seeds_that_people_choose():
 
 
 def test_streams_are_created_in_one_place():
-    """Only the rooms of papers draw with generators of their own, like a user: released protocols fix their streams."""
     elsewhere = []
     for path, node in calls():
-        if path == Path("randomness.py") or path.parts[0] == "papers":
+        if path == Path("randomness.py"):
             continue
         seeded = [keyword.value for keyword in node.keywords if keyword.arg in CREATE]
         if called(node) in CREATE:

@@ -2,9 +2,10 @@
 
 A fault is one small edit of one expression: a comparison, an operator, a constant, a reduction, a negation. Every room
 of the package has a share of the list that grows with the square root of its size, and a file has two faults at most.
-``strict=True`` of zip is left alone: it guards against lengths that no input produces. ``--under cli`` draws from one
-room or file, without a limit for a file. The share that is found on the first run of a list says how much the tests
-notice. Once tests were written for its survivors, it says so no more: draw another.
+``strict=True`` of zip is left alone: it guards against lengths that no input produces. So are whole numbers of 10 and
+more, which are sizes: one row or seed more changes nothing that matters. ``--under cli`` draws from one room or file,
+without a limit for a file. The share that is found on the first run of a list says how much the tests notice. Once
+tests were written for its survivors, it says so no more: draw another.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from faults import ROOT
+from faults import ROOT, SOURCES
 
 COMPARISONS = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "=="}
 OPERATORS = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
@@ -41,6 +42,7 @@ REDUCTIONS = {
     "abs": "asarray",
 }
 MOST_IN_A_FILE = 2
+SMALLEST_SIZE = 10
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Edit:
 def edits_of(file: str, source: str) -> Iterator[Edit]:
     """All edits of a file.
 
-    >>> source = "def f(a, b):\\n    return max(a, b) + 1 if a < b else not b\\n"
+    >>> source = "SEEDS = 100\\ndef f(a, b):\\n    return max(a, b) + 1 if a < b else not b\\n"
     >>> [source[edit.start:edit.end].strip() + " -> " + edit.text.strip() for edit in edits_of("f.py", source)]
     ['< -> <=', '+ -> -', 'not b -> b', '1 -> 2', 'max -> min']
     """
@@ -89,8 +91,13 @@ def edits_of(file: str, source: str) -> Iterator[Edit]:
             yield Edit(file, start, end, REDUCTIONS[node.id])
         elif isinstance(node, ast.UnaryOp) and (isinstance(node.op, ast.Not) or (called and _negates(node))):
             yield Edit(file, start, end, source[slice(*span(node.operand))])
-        elif isinstance(node, ast.Constant) and type(node.value) in ((bool, int, float) if called else (int, float)):
+        elif isinstance(node, ast.Constant) and _is_drawn(node.value, called):
             yield Edit(file, start, end, _other(node.value))
+
+
+def _is_drawn(value: object, called: bool) -> bool:
+    is_size = type(value) is int and value >= SMALLEST_SIZE
+    return type(value) in ((bool, int, float) if called else (int, float)) and not is_size
 
 
 def _other(value: float) -> str:
@@ -158,16 +165,17 @@ def entry_of(edit: Edit, source: str) -> dict[str, str]:
     return {"name": f"{place}: {' '.join(name.split())}", "file": edit.file, "find": find, "replace": replace}
 
 
-def drawn(root: Path, count: int, seed: int, under: str = "") -> list[dict[str, str]]:
+def drawn(count: int, seed: int, under: str = "") -> list[dict[str, str]]:
     """Entries of a list, room by room; those of one room or file if ``under`` names it."""
     rng = random.Random(seed)
-    paths = sorted((root / "src").rglob("*.py"))
-    sources = {str(path.relative_to(root)): path.read_text("utf-8") for path in paths}
-    sources = {file: text for file, text in sources.items() if file.startswith(f"src/unweave/{under}")}
+    paths = sorted(path for folder in SOURCES for path in folder.rglob("*.py"))
+    sources = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in paths}
+    if under:
+        sources = {file: text for file, text in sources.items() if file.startswith(f"src/unweave/{under}")}
     most_in_a_file = count if under else MOST_IN_A_FILE
     rooms: dict[str, list[Edit]] = {}
     for file, source in sources.items():
-        parts = Path(file).parts[2:]
+        parts = Path(file.removeprefix("papers/src/").removeprefix("src/unweave/")).parts
         rooms.setdefault(parts[0] if len(parts) > 1 else "top", []).extend(edits_of(file, source))
     weights = {room: len(edits) ** 0.5 for room, edits in rooms.items() if edits}
     shares = {room: count * weight / sum(weights.values()) for room, weight in weights.items()}
@@ -204,7 +212,7 @@ def main() -> None:
     parser.add_argument("--under", default="", help="a room or file of src/unweave, for example cli or score.py")
     chosen = parser.parse_args()
     print(f"# {chosen.count} faults drawn by draw.py with seed {chosen.seed}")
-    for entry in drawn(ROOT, chosen.count, chosen.seed, chosen.under):
+    for entry in drawn(chosen.count, chosen.seed, chosen.under):
         print(
             "\n[[fault]]\n"
             + "\n".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items())

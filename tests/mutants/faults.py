@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+SOURCES = (ROOT / "src" / "unweave", ROOT / "papers" / "src" / "unweave_papers")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from py_compile import PycInvalidationMode
 
 from chosen import NAMED_IN
-from faults import ROOT, Fault, faulty
+from faults import ROOT, SOURCES, Fault, faulty
 from reach import Reach
 
 OPTIONS = ("-x", "-q", "-m", "not slow", "--tb=no", "--no-header", "-p", "chosen", "-p", "no:randomly")
@@ -36,8 +36,10 @@ class Tree:
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, self.folder / name)
         # checked by content: a fault and its removal within a second have the same time, and often the same size
-        compileall.compile_dir(self.folder / "src", quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
-        paths = os.pathsep.join(map(str, (self.folder / "src", self.folder / "tests" / "mutants")))
+        sources = [self.folder / folder.relative_to(ROOT).parent for folder in SOURCES]
+        for folder in sources:
+            compileall.compile_dir(folder, quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+        paths = os.pathsep.join(map(str, (*sources, self.folder / "tests" / "mutants")))
         self.named = folder / "tests.json"
         self.server = subprocess.Popen(
             [sys.executable, str(ROOT / "tests" / "mutants" / "serving.py")],

@@ -1,4 +1,4 @@
-"""The cells of an audit, findings on scores that are made up, and the audits of two simple functions as text."""
+"""The cells of an audit, findings on scores that are made up, and the audits of two simple functions."""
 
 import hashlib
 import math
@@ -10,7 +10,6 @@ from unweave.auditing import Grid, audit
 from unweave.auditing.adversary import KNOWN, _changed, _drawn, red_team
 from unweave.auditing.measurement import FURTHER, PROPERTIES, Bench, further_points, subject_of
 from unweave.auditing.properties import card_cases, finding_of, mean_interval, promise_of
-from unweave.auditing.run import number_of, text_of, text_table
 from unweave.metrics import CATALOGUE
 from unweave.synthetic.encoders import Mixed, Noise, Noisy, WithCopies, WithNoiseCodes
 
@@ -92,11 +91,7 @@ CASES = {
     "turns of cells": lambda: [(point.curve, point.x, point.turn) for point in Grid().points()],
     "turns of further cells": lambda: [(point.curve, point.x, point.turn) for point in further_points()],
     "t intervals": lambda: [mean_interval(np.array(values)) for values in ([0.1, 0.4], [0.2, 0.5, 0.4, 0.9])],
-    "numbers in words": lambda: [number_of(0.1234, (0.1, 0.2)), number_of(0.0, (0.0, 0.0)), number_of(-0.05, (-1, 1))],
-    "both as a table": lambda: text_table([audited(matched, False), audited(product, False)]).splitlines(),
     "matched, as data": lambda: audited(matched, True).to_dict() | {"seconds": 0},
-    "matched, as text": lambda: text_of(audited(matched, False)).splitlines(),
-    "product, as text": lambda: text_of(audited(product, False)).splitlines(),
     "adversary": partial(worst, matched),
     "encoders that the adversary draws": lambda: [repr(_drawn(np.random.default_rng(k))) for k in range(40)],
     "encoders that the adversary changes": lambda: [

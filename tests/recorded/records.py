@@ -7,7 +7,6 @@ record of ``worlds_numbers.py`` again; look at the difference before you commit 
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import importlib
@@ -21,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from packaging.requirements import Requirement
 
 HERE = Path(__file__).parent
 CASES = {path.stem.removesuffix("_numbers"): path for path in sorted(HERE.glob("*_numbers.py"))}
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "matplotlib", "torch")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch")
 RELATIVE, ABSOLUTE = 1e-6, 1e-9
 SLOW = 0.3  # CPU seconds of a case that are worth saying
 LONGEST = 12  # entries of an array that are kept one by one
@@ -43,13 +43,18 @@ def recorded(name: str) -> dict[str, Any]:
     return json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def versions() -> dict[str, str]:
-    """The libraries that numbers depend on, without their last digits."""
-    installed = {}
-    for library in LIBRARIES:
-        with contextlib.suppress(PackageNotFoundError):
-            installed[library] = ".".join(version(library).split(".")[:2])
-    return installed
+def other_versions() -> list[str]:
+    """Libraries that numbers depend on, and that are not installed in the version that constraints-dev.txt pins."""
+    lines = (HERE.parents[1] / "constraints-dev.txt").read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line) for line in lines if line.startswith(LIBRARIES)]
+    others = []
+    for pin in pins:
+        try:
+            if not pin.specifier.contains(version(pin.name)):
+                others.append(f"{pin.name} {version(pin.name)} instead of {pin}")
+        except PackageNotFoundError:
+            others.append(f"no {pin.name}")
+    return others
 
 
 def condensed(value: Any) -> Any:
@@ -124,7 +129,10 @@ def _equal(before: Any, now: Any, relative: float) -> bool:
 
 def main() -> None:
     """Write the records of the files named, or of all."""
-    (HERE / "versions.json").write_text(json.dumps(versions()) + "\n", encoding="utf-8")
+    if other_versions():
+        sys.exit(
+            f"Records are written with the versions of constraints-dev.txt, not with {', '.join(other_versions())}."
+        )
     for name in sys.argv[1:] or CASES:
         found = {}
         for case, compute in cases_of(name).items():

@@ -37,8 +37,7 @@ def explained(entry: Metric) -> str:
     """
     entry = getattr(entry, "func", entry)
     card = entry.card
-    formula = inspect.getdoc(inspect.getmodule(entry)) or ""
-    meaning, options, example = _said_of(entry)
+    meaning, options, formula, example = _parts_of_docstring(entry)
     defaults = ", ".join(f"{name}={option.default}" for name, option in entry.options.items()) or "none"
     best = {"Best score": _full_marks_in_words(card)} if "factors" in card.needs else {}
     needs = _joined(card.needs) + (f", at least {card.min_rows} rows" if card.min_rows else "")
@@ -72,15 +71,13 @@ def _facts(facts: dict[str, str]) -> str:
     return "\n".join(line for wrapped in lines for line in wrapped)
 
 
-def _said_of(entry: Metric) -> tuple[str, str, str]:
-    """Parts of the docstring after the summary: the meaning of the score, the options and the example."""
-    body, _, example = (inspect.getdoc(entry) or "").partition("\n")[2].partition("\nExamples\n--------\n")
-    meaning, _, options = body.partition("\nParameters\n----------\n")
-    return (
-        meaning.strip(),
-        textwrap.indent(options.strip("\n"), "    ").rstrip(),
-        textwrap.indent(example.strip("\n"), "    ").rstrip(),
-    )
+def _parts_of_docstring(entry: Metric) -> tuple[str, str, str, str]:
+    """Parts of the docstring after the summary: the meaning of the score, the options, the formula and the example."""
+    body = (inspect.getdoc(entry) or "").partition("\n")[2]
+    meaning, *sections = re.split(r"^(Parameters|Notes|Examples)\n-+\n", body, flags=re.MULTILINE)
+    text = {title: part.strip("\n") for title, part in zip(sections[::2], sections[1::2], strict=True)}
+    options, example = (textwrap.indent(text.get(title, ""), "    ").rstrip() for title in ("Parameters", "Examples"))
+    return meaning.strip(), options, text.get("Notes", "").rstrip(), example
 
 
 def _joined(names: tuple[str, ...]) -> str:

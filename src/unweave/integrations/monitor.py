@@ -125,15 +125,21 @@ def logged_numbers(evaluation: Evaluation, prefix: str = "unweave") -> dict[str,
 
 
 def logged_verdicts(evaluation: Evaluation, prefix: str = "unweave") -> dict[str, str]:
-    """The verdict of every score by name with its reason, or the problem if there is no score."""
-    found = {}
+    """The verdict of every score by name with its reason, or the problem if there is no score.
+
+    >>> from unweave import evaluate
+    >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
+    >>> logged_verdicts(evaluate(z, z, metrics="mcc", quick=True))
+    {}
+    """
+    verdicts = {}
     for name, row in _first_rows(evaluation, prefix).items():
         if row.problem is not None:
-            found[name] = str(row.problem)
+            verdicts[name] = str(row.problem)
         elif row.verdict is not None:
             reasons = " ".join(reason.sentence for reason in row.verdict.reasons[:1])
-            found[name] = f"{row.verdict.level}: {reasons}" if reasons else row.verdict.level
-    return found
+            verdicts[name] = f"{row.verdict.level}: {reasons}" if reasons else row.verdict.level
+    return verdicts
 
 
 def _first_rows(evaluation: Evaluation, prefix: str) -> dict[str, Row]:

@@ -1,0 +1,83 @@
+"""Metrics and commands of other installed packages appear in this one, and a broken package only warns."""
+
+import subprocess
+import sys
+
+import pytest
+
+PACKAGE = """
+import click
+import numpy as np
+import unweave
+from unweave.score import Score
+
+@unweave.metric(
+    measures="explicitness", equivalence="affine", min_rows=10, chance="by permutation", cost="nothing",
+    fails_when="never", reference="ours",
+)
+def constant(evidence: unweave.Evidence) -> Score:
+    \"\"\"The number one half.\"\"\"
+    return Score(raw=0.5)
+
+@click.command()
+def greet():
+    \"\"\"Print a greeting.\"\"\"
+    click.echo("good morning")
+"""
+ENTRY_POINTS = """
+[unweave.metrics]
+constant = other_package:constant
+mcc = other_package:constant
+broken_metric = other_package_that_is_gone:nothing
+not_a_metric = other_package:PI
+
+[unweave.commands]
+greet = other_package:greet
+broken_command = other_package_that_is_gone:nothing
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Run Python where a package with these entry points is installed; answers what was printed."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "other_package.py").write_text(PACKAGE + "\nPI = 3.14\n")
+    information = folder / "other_package-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: other-package\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text(ENTRY_POINTS)
+
+    def start(script):
+        script = f"import sys; sys.path.insert(0, {str(folder)!r})\n{script}"
+        return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+    return start
+
+
+def test_a_metric_of_another_package_is_one_of_ours(run):
+    done = run(
+        "import unweave\n"
+        "from unweave.metrics import CATALOGUE\n"
+        "assert CATALOGUE['mcc'].__module__.startswith('unweave.')\n"
+        "assert not {'broken_metric', 'not_a_metric'} & set(CATALOGUE)\n"
+        "z = [[float(i % 7), float(i % 5)] for i in range(60)]\n"
+        "print(unweave.evaluate(z, z, metrics='constant', quick=True)['constant'].value)\n"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["0.5"]
+    assert "'mcc' of other_package:constant is left out" in done.stderr
+    assert "'broken_metric' of other_package_that_is_gone:nothing is left out" in done.stderr
+
+
+def command_line(run, *arguments):
+    return run(f"from unweave.cli import main; main({list(arguments)!r}, prog_name='unweave')")
+
+
+def test_a_command_of_another_package_is_one_of_ours(run):
+    listed = command_line(run, "--help")
+    assert listed.returncode == 0, listed.stderr
+    assert "greet" in listed.stdout
+    assert "Print a greeting." in listed.stdout
+    assert "'broken_command' of other_package_that_is_gone:nothing is left out" in listed.stderr
+    assert command_line(run, "greet").stdout == "good morning\n"
+    assert command_line(run, "broken_command").returncode == 2  # no such command
