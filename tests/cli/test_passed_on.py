@@ -140,11 +140,11 @@ def test_options_of_studies_reach_them(passed, folder):
     declared = 'metrics = ["mcc"]\nworlds = ["Circuit"]\nencoders = ["Mixed"]\n'
     (folder / "few.toml").write_text(declared, encoding="utf-8")
     (sweep, out), options = passed(
-        "unweave.sweeps.run:run", "sweep", "few.toml", "--jobs=2", "--time-limit=5", "--cluster=tcp://here:1"
+        "unweave.sweeps.execution:run", "sweep", "few.toml", "--jobs=2", "--time-limit=5", "--cluster=tcp://here:1"
     )
     assert (sweep.name, out) == ("few", Path("few"))
     assert options == {"n_jobs": 2, "cluster": "tcp://here:1", "time_limit": 5.0, "progress": True}
-    (_, out), _ = passed("unweave.sweeps.run:run", "sweep", "few.toml", "--out=there")
+    (_, out), _ = passed("unweave.sweeps.execution:run", "sweep", "few.toml", "--out=there")
     assert out == Path("there")
 
 

@@ -112,7 +112,7 @@ def test_a_cluster_without_workers_is_said(tmp_path):
 
 
 def test_no_scheduler_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("unweave.sweeps.run.CONNECT_SECONDS", 0.3)
+    monkeypatch.setattr("unweave.sweeps.execution.CONNECT_SECONDS", 0.3)
     with pytest.raises(EvidenceError, match="No Dask scheduler answers at 'nowhere'"):
         run(many(1), tmp_path, cluster="nowhere")
 

@@ -16,7 +16,7 @@ from tiny_cells import many
 from unweave import EvidenceError
 from unweave.store import FolderLock
 from unweave.sweeps import Measurement, run
-from unweave.sweeps.run import compute
+from unweave.sweeps.execution import compute
 from unweave.sweeps.store import Store
 
 HOLDS_THE_LOCK = """

@@ -117,7 +117,7 @@ def test_the_command_computes_once(tmp_path, monkeypatch):
     ],
 )
 def test_bad_commands_end_with_one_sentence(tmp_path, monkeypatch, arguments, said):
-    monkeypatch.setattr("unweave.sweeps.run.CONNECT_SECONDS", 0.3)
+    monkeypatch.setattr("unweave.sweeps.execution.CONNECT_SECONDS", 0.3)
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(main, ["sweep", *arguments])
     assert result.exit_code == 2
@@ -130,7 +130,7 @@ def test_ctrl_c_ends_with_one_sentence(tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt("What is finished is kept.")
 
-    monkeypatch.setattr("unweave.sweeps.run.run", interrupted)
+    monkeypatch.setattr("unweave.sweeps.execution.run", interrupted)
     result = CliRunner().invoke(main, ["sweep", str(EXAMPLE), "--out", str(tmp_path)])
     assert (result.exit_code, result.output) == (130, "What is finished is kept.\n")
 
@@ -240,5 +240,5 @@ def test_metrics_keep_their_order_in_a_table(tmp_path):
 
 def test_a_limit_may_be_short_and_a_finished_sweep_starts_no_process(tmp_path, monkeypatch):
     table = run(many(2), tmp_path)
-    monkeypatch.setattr("unweave.sweeps.run._started", lambda *_: pytest.fail("a process was started"))
+    monkeypatch.setattr("unweave.sweeps.execution._started", lambda *_: pytest.fail("a process was started"))
     assert run(many(2), tmp_path, time_limit=0.5, n_jobs=-1).equals(table)

@@ -9,7 +9,7 @@ import pytest
 
 from unweave.sweeps import SweepStopped
 from unweave.sweeps import run as workers
-from unweave.sweeps.run import Lost
+from unweave.sweeps.execution import Lost
 
 START = 100.0  # seconds on the clock
 

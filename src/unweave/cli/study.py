@@ -70,7 +70,7 @@ def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None, time_lim
     computed. After an interruption, give the same command again to continue.
     """
     with one_sentence_errors():
-        from unweave.sweeps.run import run
+        from unweave.sweeps.execution import run
         from unweave.sweeps.sweep import printed
         from unweave.sweeps.sweep_file import read_sweep
 
