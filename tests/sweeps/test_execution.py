@@ -17,7 +17,7 @@ from unweave import Evidence, EvidenceError, Score
 from unweave.metrics import dci_disentanglement, mcc, r2
 from unweave.randomness import random_stream
 from unweave.sweeps import AllRows, Cell, Measurement, Sweep, SweepStopped, grid, measured, run
-from unweave.sweeps import run as execution
+from unweave.sweeps import execution
 from unweave.sweeps.execution import _refuse_other_versions, compute
 from unweave.synthetic.encoders import Mixed, Noise
 from unweave.threads import one_thread, thread_controller

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from unweave.sweeps import SweepStopped
-from unweave.sweeps import run as workers
+from unweave.sweeps import execution as workers
 from unweave.sweeps.execution import Lost
 
 START = 100.0  # seconds on the clock
