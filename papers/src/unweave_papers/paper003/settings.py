@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -444,3 +444,45 @@ SWEEPS = {
     )
     for name, (title, settings) in _DECLARED.items()
 }
+
+
+def cell(run: str, **columns: Any) -> Setting:
+    """Return the only cell of an experiment's run that has these values in these columns.
+
+    >>> cell("exp06", sweep="6a", dgp="D3", m=9).encoder
+    'E4'
+    """
+    settings = SWEEPS[run.partition("_")[0].partition("@")[0]].settings
+    matching = [
+        setting
+        for setting in settings
+        if setting.run == run and all(getattr(setting, name) == value for name, value in columns.items())
+    ]
+    if len(matching) != 1:
+        raise ValueError(f"{len(matching)} cells of {run} have {columns}: name more columns.")
+    return matching[0]
+
+
+def scored_cells(
+    *, name: str, seeds: int = 5, protocol: ProtocolName = "authors", **columns: Any
+) -> Iterator[tuple[str, tuple[Setting, str, ProtocolName, int]]]:
+    """Yield the cells of a claim's row by name, each with its metric, protocol and number of seeds.
+
+    A column with a list stands for a cell for each of its values; of several lists, the last changes fastest.
+
+    >>> [name for name, _ in scored_cells(name="{metric}, n = {n}", metric=["R2", "MIG"], run="exp13", d=3, n=60)]
+    ['R2, n = 60', 'MIG, n = 60']
+    """
+    if unknown := set(columns) - {*COLUMNS, "metric"}:
+        raise ValueError(f"{', '.join(sorted(unknown))} is not a column of 003")
+    if protocol not in get_args(ProtocolName):
+        raise ValueError(f"{protocol!r} is not a protocol of 003")
+    lists = [value if isinstance(value, list) else [value] for value in columns.values()]
+    for values in itertools.product(*lists):
+        chosen = dict(zip(columns, values, strict=True))
+        metric = chosen.pop("metric")
+        if metric not in ALL:
+            raise ValueError(f"{metric!r} is not a metric of 003")
+        setting = cell(**chosen)
+        ratios = {"m_per_d": setting.m / setting.d, "m_per_n": setting.m / setting.n}
+        yield name.format(metric=metric, **vars(setting), **ratios), (setting, metric, protocol, seeds)

@@ -15,7 +15,8 @@ from unweave.synthetic.theory import NullMcc
 from unweave.whole_files import write_whole
 from unweave_papers.experiment import ClaimCheck, Experiment, Options
 from unweave_papers.ledger import MeasuredFigure, claim_rows
-from unweave_papers.paper003.evidence import cell, figure, null_mcc
+from unweave_papers.paper003.evidence import figure, null_mcc
+from unweave_papers.paper003.settings import cell
 
 # Table 3: the audit's name of a metric to the paper's name and marks
 TABLE_3 = {
