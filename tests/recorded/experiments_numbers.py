@@ -4,7 +4,6 @@ Nothing is drawn and nothing is trained: a figure is the arguments with which it
 """
 
 import importlib
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -62,16 +61,12 @@ from unweave_papers.paper002 import experiments as of_002
 from unweave_papers.paper002 import experiments as repeated_trainings
 from unweave_papers.paper002 import experiments as toy_table
 from unweave_papers.paper003 import tables
-from unweave_papers.paper003.claims import CLAIMS
 from unweave_papers.paper004 import encoders as measured_encoders
 from unweave_papers.paper004 import encoders as toy_curves
 from unweave_papers.paper004 import experiments as correlations_over_seeds
 from unweave_papers.paper004 import experiments as of_004
 from unweave_papers.paper004 import experiments as toy_experiments
 from unweave_papers.paper004.encoders import ToyCurves
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "papers"))
-from limits import limits_of
 
 FIGURES_IN = ("curves", "geometry", "point_clouds", "information_diagrams", "partial_information", "mark_table")
 USUAL = Options(Path("folder"))
@@ -490,10 +485,6 @@ def declared(experiment):
     return [experiment, [plain(getattr(each, "args", ())) for each in functions]]
 
 
-def curve_holds(claim, values):
-    return claim.holds(dict(zip((1, 5, 9), values, strict=True)))
-
-
 def null_row(bound, value, fifth):
     return tables.NullRow(bound, MeasuredFigure(value, value - 0.1, value + 0.05), fifth, value / 3)
 
@@ -711,10 +702,6 @@ CASES = {
         drawn(tables.draw_marks, MARKS),
         written(tables.write_nulls, NULLS),
     ],
-    "003, limits of claims about curves": lambda: {
-        claim.sentence: [claim.start, limits_of(partial(curve_holds, claim), {"1": 0.1, "5": 0.5, "9": 0.9})]
-        for claim in CLAIMS
-    },
     "004, metrics of encoders": measured_by_004,
     "004, correlations over seeds": lambda: [correlations_of_004(options) for options in (USUAL, STATED)],
     "declarations": lambda: [

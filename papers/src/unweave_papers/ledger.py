@@ -40,7 +40,7 @@ from unweave_papers.experiment import (
     paper_of,
     plain_table,
 )
-from unweave_papers.stored import KeptNumbers
+from unweave_papers.stored import StoredNumbers
 
 ClaimVerdict = Literal[
     "holds",
@@ -418,7 +418,7 @@ def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -
     seconds). An interrupted check is continued, unless the package has changed since. Until the end, results are
     stored in a file in ``options.folder``.
     """
-    kept = KeptNumbers(options.folder / f"claims-{package_digest()}.json")
+    kept = StoredNumbers(options.folder / f"claims-{package_digest()}.json")
     spent = 0.0
     for claim in sorted(claims, key=lambda claim: (claim.seconds, claim.paper, claim.number)):
         missing = _missing(claim, options)
@@ -471,7 +471,7 @@ def _missing(claim: Claim, options: Options) -> str:
     return ""
 
 
-def _checked(claim: Claim, options: Options, kept: KeptNumbers) -> CheckedClaim:
+def _checked(claim: Claim, options: Options, kept: StoredNumbers) -> CheckedClaim:
     start = time.process_time()
 
     def computed() -> dict[str, Any]:
@@ -615,7 +615,6 @@ def _computed(entry: CheckedClaim) -> bool:
 
 
 WIDTH, LINE, MARGIN = 120, 11, 6  # size of a plot in pixels
-
 FILTER = """<p>Show <select id="claim-verdict"><option value="">all verdicts</option>{options}</select>
 with the words <input id="claim-words" type="search" placeholder="MCC, correlation, Figure 5"></p>
 <script>

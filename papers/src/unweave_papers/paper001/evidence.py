@@ -16,7 +16,6 @@ from unweave.metrics import informativeness, jemmig, misjed, rmig, separability,
 from unweave_papers.ledger import ClaimEvidence, near
 
 LIMITS = (-4.0, 4.0)
-
 BINS = (3, 5, 20, 100, 200)
 
 

@@ -141,7 +141,6 @@ def mean_of_largest_half_normal(n: int) -> float:
 
 
 N_DRAWS = 40
-
 MOST_WORK = 2e6  # rows times (codes + factors), summed over draws; larger cells vary less and need fewer draws
 
 

@@ -241,23 +241,14 @@ def _coupled(d: int, alpha: float | None, fn: str) -> Coupled:
 
 
 FIRST_SEED = 42
-
 WORLDS = {"D1": 0.0, "D2": 0.5, "D3": None, "D4": None}  # to the correlation stated in the tables
-
 ALPHAS = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
-
 COUPLINGS = (0.0, 0.02, 0.05, 0.08, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99)
-
 CORRELATIONS = (-0.99, *(k / 10 for k in range(-9, 10)), 0.99)
-
 CONDITIONS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0)
-
 SIZES = ((2, 100, ""), (5, 1000, "_d5"), (10, 1000, "_d10"))
-
 ROWS = (50, 100, 200, 500, 1000, 2000, 5000)
-
 TIMES = "\N{MULTIPLICATION SIGN}"  # used in the names of the null experiments' arms
-
 RATIOS = (1.5, 2, 3, 5, 10)
 
 

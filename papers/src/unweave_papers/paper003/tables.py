@@ -30,7 +30,6 @@ TABLE_3 = {
 
 # the table of F.3, m = d = 10: number of rows to the paper's bound and observed MCC
 TABLE_F3 = {100: (0.21, 0.3), 50: (0.30, 0.5), 20: (0.48, 0.83), 10: (0.68, 0.95)}
-
 N_CODES = 10
 
 

@@ -30,7 +30,6 @@ from unweave.synthetic.toys import ClassesWithNuisance, DependentClasses
 from unweave_papers.ledger import ClaimEvidence, near
 
 N_ROWS = 5000
-
 DELTAS = (1.0, 0.85, 0.7, 0.55, 0.4)
 
 
