@@ -241,12 +241,11 @@ def claim_of(name: str) -> Claim:
 
 def record(paper: str, found: Mapping[int, ClaimEvidence], seconds: Mapping[int, float]) -> Path:
     """Record these figures, by the numbers of claims, for comparison with later checks."""
-    path = FOLDER / "recorded" / f"{paper}.json"
-    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    for number, evidenced in found.items():
-        numbers = {name: [round(x, 6) for x in figure.numbers] for name, figure in evidenced.figures.items()}
-        kept[str(number)] = {"seconds": round(seconds[number], 1), "figures": numbers}
-    lines = [f"{json.dumps(key)}: {json.dumps(kept[key])}" for key in sorted(kept, key=int)]
+    path, entries = FOLDER / "recorded" / f"{paper}.json", _recorded(paper)
+    for number, evidence in found.items():
+        numbers = {name: [round(x, 6) for x in figure.numbers] for name, figure in evidence.figures.items()}
+        entries[str(number)] = {"seconds": round(seconds[number], 1), "figures": numbers}
+    lines = [f"{json.dumps(key)}: {json.dumps(entries[key])}" for key in sorted(entries, key=int)]
     ordered = "{\n" + ",\n".join(lines) + "\n}\n"
     write_whole(path, lambda file: file.write(ordered.encode()))
     claims_of.cache_clear()
@@ -547,13 +546,16 @@ def claim_rows(paper: str, *numbers: int, folder: Path = Path()) -> Iterator[Cla
 
 def summary_table() -> Any:
     """Return a table of the number of claims by paper and verdict."""
-    rows = []
-    for number in MODULES:
-        counts = Counter(claim.verdict for claim in claims_of(number))
-        n_computed = sum(bool(claim.is_computed) for claim in claims_of(number))
-        counted = [str(counts[verdict] or "") for verdict in VERDICTS]
-        rows.append((number, paper_of(number).title, *counted, f"{n_computed} of {len(claims_of(number))}"))
+    rows = [(number, paper_of(number).title, *_counts(number)) for number in MODULES]
     return plain_table(("paper", "title", *VERDICTS, "computed"), rows)
+
+
+def _counts(paper: str) -> list[str]:
+    """Numbers of a paper's claims by verdict, and how many are computed."""
+    claims = claims_of(paper)
+    counts = Counter(claim.verdict for claim in claims)
+    n_computed = sum(claim.is_computed for claim in claims)
+    return [*(str(counts[verdict] or "") for verdict in VERDICTS), f"{n_computed} of {len(claims)}"]
 
 
 def claims_table(claims: Iterable[Claim]) -> Any:
@@ -579,14 +581,11 @@ def shown_claim(claim: Claim) -> str:
     ]
     if claim.is_computed:
         needs = f" (needs {', '.join(claim.needs)})" if claim.needs else ""
-        lines.append(f"Check        {claim.command}, {_duration(claim.seconds)}{needs}")
+        duration = "less than a second" if claim.seconds < 1 else f"about {claim.seconds:.0f} s"
+        lines.append(f"Check        {claim.command}, {duration}{needs}")
     if claim.see:
         lines.append(f"See          {claim.see}")
     return "\n".join(lines)
-
-
-def _duration(seconds: float) -> str:
-    return "less than a second" if seconds < 1 else f"about {seconds:.0f} s"
 
 
 def outcome_table(checked: Iterable[CheckedClaim]) -> Any:
@@ -605,13 +604,10 @@ def check_lines(checked: Sequence[CheckedClaim]) -> Iterator[Any]:
     n_quoted = sum(not entry.claim.is_computed for entry in checked)
     if n_quoted:
         yield f"{n_quoted} have no evidence that can be computed here."
-    n_same, n_computed = sum(entry.outcome == "as recorded" for entry in checked), sum(map(_computed, checked))
+    n_same = sum(entry.outcome == "as recorded" for entry in checked)
+    n_computed = sum(entry.outcome != "skipped" for entry in checked)
     seconds = sum(entry.seconds for entry in checked)
     yield f"{n_same} of {n_computed} computed claims are as recorded ({seconds:.0f} CPU seconds)."
-
-
-def _computed(entry: CheckedClaim) -> bool:
-    return entry.outcome != "skipped"
 
 
 WIDTH, LINE, MARGIN = 120, 11, 6  # size of a plot in pixels
@@ -633,10 +629,11 @@ with the words <input id="claim-words" type="search" placeholder="MCC, correlati
 def ledger_page() -> str:
     """Return the page as Markdown with tables in HTML."""
     options = "".join(f"<option>{escape(verdict)}</option>" for verdict in VERDICTS)
+    n_computed = sum(claim.is_computed for claim in claims_of())
     return "\n".join([
         "# Every claim of the five papers, and whether it holds",
         "",
-        f"This page has {len(claims_of())} checkable claims in our words, each with a verdict. For {_n_computed()} of",
+        f"This page has {len(claims_of())} checkable claims in our words, each with a verdict. For {n_computed} of",
         "them, a function of this package computes the evidence; its figures are shown below. To compute them again:",
         "",
         "```",
@@ -658,19 +655,11 @@ def ledger_page() -> str:
     ])  # fmt: skip
 
 
-def _n_computed() -> int:
-    return sum(bool(claim.is_computed) for claim in claims_of())
-
-
 def _summary() -> Iterator[str]:
     yield f"| paper | {' | '.join(VERDICTS)} | computed |"
     yield f"| --- |{' ---: |' * (len(VERDICTS) + 1)}"
     for number in MODULES:
-        claims = claims_of(number)
-        counts = Counter(claim.verdict for claim in claims)
-        cells = [str(counts[verdict] or "") for verdict in VERDICTS]
-        n_computed = sum(bool(claim.is_computed) for claim in claims)
-        yield f"| [{number}](#claims-of-{number}) | {' | '.join(cells)} | {n_computed} of {len(claims)} |"
+        yield f"| [{number}](#claims-of-{number}) | {' | '.join(_counts(number))} |"
 
 
 def _of_paper(number: str) -> Iterator[str]:
