@@ -1,13 +1,12 @@
 """Where the verdict on a claim changes when one of its figures does.
 
-``python tests/papers/limits.py`` computes the evidence again and writes the limits on record; read the difference
+``python papers/tests/limits.py`` computes the evidence again and writes the limits on record; read the difference
 beside the statements of the claims before you commit it.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave_papers.experiment import MODULES, Options
-from unweave_papers.ledger import Claim, claims_of, evidence_of
+from unweave_papers.experiment import Options
+from unweave_papers.ledger import Claim, ClaimEvidence, claims_of, evidence_of
 from unweave_papers.paper003 import evidence as cells
-from unweave_papers.paper003 import evidence as noise
 from unweave_papers.paper003.settings import Setting
 from unweave_papers.paper004 import evidence as toys
 
@@ -76,12 +74,12 @@ def _limits(rule: Rule, values: Sequence[float], k: int) -> str:
 
 
 def claims_by_cost(cheap: bool) -> dict[str, list[Claim]]:
-    """Claims whose evidence needs nothing, by the module of their evidence, which shares cached results."""
+    """Claims whose evidence needs nothing, by paper and kind of evidence."""
     found: dict[str, list[Claim]] = {}
     for claim in claims_of():
         is_cheap = claim.seconds < (CHEAP_WITH_CELLS if claim.paper == "003" else CHEAP)
-        if claim.evidence and not claim.needs and is_cheap == cheap:
-            found.setdefault(f"{claim.paper}-{claim.evidence.partition(':')[0]}", []).append(claim)
+        if (claim.rows or claim.evidence) and not claim.needs and is_cheap == cheap:
+            found.setdefault(f"{claim.paper}-{'rows' if claim.rows else 'functions'}", []).append(claim)
     return found
 
 
@@ -93,7 +91,7 @@ def _made_up(*names: object) -> float:
 @contextmanager
 def made_up_scores() -> Iterator[None]:
     """Within it, cells of 003 and random codes have scores that are made up, and metrics of 004 such CPU times."""
-    usual = cells._score, noise.null_mcc, noise.mcc, toys._cpu_seconds, toys._scored
+    usual = cells._score, cells.null_mcc, cells.mcc, toys._cpu_seconds, toys._scored
 
     def score(setting: Setting, metric: str, protocol: str, seed: int) -> float:
         return _made_up(setting.key, metric, protocol, seed)
@@ -105,12 +103,12 @@ def made_up_scores() -> Iterator[None]:
         metric, factors = compute.args
         return factors.shape[1] ** (1 + (metric is toys.dci_disentanglement))
 
-    cells._score, noise.null_mcc, noise.mcc = score, noise.null_mcc.__wrapped__, mcc
+    cells._score, cells.null_mcc, cells.mcc = score, cells.null_mcc.__wrapped__, mcc
     toys._cpu_seconds, toys._scored = cpu_seconds, lambda metric, factors: None
     try:
         yield
     finally:
-        cells._score, noise.null_mcc, noise.mcc, toys._cpu_seconds, toys._scored = usual
+        cells._score, cells.null_mcc, cells.mcc, toys._cpu_seconds, toys._scored = usual
 
 
 def made_up_figures(claims: Sequence[Claim]) -> dict[str, Any]:
@@ -129,25 +127,19 @@ def rules_of(claims: Sequence[Claim]) -> Iterator[dict[str, Any]]:
     """Within it, evidence of these claims leaves the limits of its rule, under the names of its figures."""
     found: dict[str, Any] = {}
     figures = {tuple(claim.figures): claim for claim in claims}
-    modules = [
-        importlib.import_module(f"{MODULES[paper].rpartition('.')[0]}.evidence.{name}")
-        for paper, name in sorted({(claim.paper, claim.evidence.partition(":")[0]) for claim in claims})
-    ]
-    usual = [(module, module.decided) for module in modules if hasattr(module, "decided")]
+    usual = ClaimEvidence.by_rule
 
-    def noted(decided: Any, given: Mapping[str, Any], rule: Rule) -> Any:
+    def by_rule(given: Mapping[str, Any], rule: Rule) -> ClaimEvidence:
         claim = figures.get(tuple(given))
         if claim is not None:
             found[claim.name] = limits_of(rule, {name: figure.value for name, figure in claim.figures.items()})
-        return decided(given, rule)
+        return usual(given, rule)
 
-    for module, decided in usual:
-        module.decided = lambda given, rule, decided=decided: noted(decided, given, rule)
+    ClaimEvidence.by_rule = by_rule  # type: ignore[method-assign, assignment]
     try:
         yield found
     finally:
-        for module, decided in usual:
-            module.decided = decided
+        ClaimEvidence.by_rule = usual  # type: ignore[method-assign]
 
 
 def recorded_limits() -> dict[str, Any]:

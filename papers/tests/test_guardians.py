@@ -15,8 +15,7 @@ from unweave.synthetic.released import ReleasedElementwise
 from unweave.synthetic.worlds import Independent, TwoFactorConstraint
 from unweave_papers.experiment import Options
 from unweave_papers.paper003.authors import COMPARED, CellAgreement, SeedMean, authors_means, compared, means_of
-from unweave_papers.paper003.claims import CLAIMS
-from unweave_papers.paper003.experiments import compare_all, counted
+from unweave_papers.paper003.experiments import checked_claims, compare_all, counted
 from unweave_papers.paper003.figures import FIGURES, comparisons, figures_of, means
 from unweave_papers.paper003.protocols import (
     ALL,
@@ -262,21 +261,15 @@ def test_agreeing_cells_are_counted():
     assert [entry.holds for entry in compare_all(found[:1], Options(Path()))] == [True]
 
 
-def means_on(claim, values):
-    """Return means for the given values of a curve along a claim's axis."""
-    rows = [{**dict.fromkeys(COLUMNS), **claim.where, claim.along: x} for x in values]
-    return {(*row.values(), claim.metric): SeedMean(y) for row, y in zip(rows, values.values(), strict=True)}
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.sentence)
-def test_claims_are_decided_by_their_curve(claim):
-    """Of two constant curves, a rising and a falling one, a claim accepts at most one."""
-    assert claim.checked({}) is None
-    curves = [{1.0: y, 2.0: z, 10.0: w} for y, z, w in ((1, 1, 1), (0, 0, 0), (0.1, 0.5, 0.9), (0.9, 0.5, 0.1))]
-    found = [claim.checked(means_on(claim, curve)).holds for curve in curves]
-    assert sum(found) <= 1
-    shares = means_on(claim, {m: m / 10 for m in (1.0, 5.0, 9.0)})
-    assert any(found) or claim.checked(shares).holds
+def test_claims_are_checked_on_the_means_of_their_cells():
+    """Means of all cells that are 1 give claims 30 and 42 and not 60; means of some cells give no verdict."""
+    means = {(*setting.key, metric): SeedMean(1.0) for e in SWEEPS.values() for setting in e.settings for metric in ALL}
+    verdicts = {check.ledger: check.verdict for check in checked_claims(means)}
+    assert [verdicts[number] for number in (30, 42, 44, 60)] == ["holds", "holds", "holds", "does not hold"]
+    assert not {9, 33, 65} & set(verdicts)  # these compare two protocols
+    part = {key: mean for key, mean in means.items() if key[-1] == "R2"}
+    assert set(verdicts) > {check.ledger for check in checked_claims(part)} >= {40, 43, 47, 51}
+    assert list(checked_claims({})) == []
 
 
 @needs_authors_data

@@ -16,14 +16,14 @@ from unweave_papers import ledger as checking
 from unweave_papers.experiment import MODULES, Options
 from unweave_papers.ledger import (
     STATEMENT_HOLDS,
-    Evidenced,
+    ClaimEvidence,
     MeasuredFigure,
     claim_of,
     claims_of,
-    decided,
     falls,
     near,
     rises,
+    rule_of,
     selected_claims,
 )
 
@@ -72,16 +72,14 @@ def test_claims_are_complete_and_in_sentences(paper):
 
 
 def test_evidence_that_is_broken_fails_the_check(tmp_path, monkeypatch):
-    from unweave_papers.paper003 import evidence as noise
-
     run = ["claims", "check", "003:76", "--out", str(tmp_path)]
     assert CliRunner().invoke(main, run).exit_code == 0
     for broken, outcome in (
-        (lambda: Evidenced.of(True, {f"n = {n}": 0.5 for n in (100, 50, 20, 10)}), "figure moved"),
-        (lambda: Evidenced(False, claim_of("003:76").figures), "verdict changed"),
+        (lambda: ClaimEvidence.of(True, {f"n = {n}": 0.5 for n in (100, 50, 20, 10)}), "figure moved"),
+        (lambda: ClaimEvidence(False, claim_of("003:76").figures), "verdict changed"),
         (lambda: 1 / 0, "failed"),
     ):
-        monkeypatch.setattr(noise, "the_bound_in_numbers", broken)
+        monkeypatch.setattr(checking, "evidence_of", lambda claim, options, broken=broken: broken())
         result = CliRunner().invoke(main, run)
         assert result.exit_code == 1
         assert outcome in result.output
@@ -95,7 +93,7 @@ def test_an_interrupted_check_goes_on_where_it_was(tmp_path, monkeypatch):
         calls.append(claim.name)
         if calls == ["003:42", "003:43"]:
             raise KeyboardInterrupt
-        return Evidenced(STATEMENT_HOLDS[claim.verdict], claim.figures)
+        return ClaimEvidence(STATEMENT_HOLDS[claim.verdict], claim.figures)
 
     monkeypatch.setattr(checking, "evidence_of", evidence)
     with pytest.raises(KeyboardInterrupt):
@@ -164,7 +162,7 @@ def test_what_takes_trained_models_is_decided_by_its_experiments(tmp_path, monke
 
     claim = dataclasses.replace(claim_of("001:146"), needs=())
     said = {"tab8": [ClaimCheck("a", "", "", True, 146, value=0.5), ClaimCheck("b", "", "", False, 12)]}
-    monkeypatch.setattr(checking, "claims_of", lambda paper, name, options: said.get(name, []))
+    monkeypatch.setattr(checking, "experiment_claims", lambda paper, name, options: said.get(name, []))
     found = checking.evidence_of(claim, Options(tmp_path))
     assert (found.holds, found.figures["a"].value, set(found.figures)) == (True, 0.5, {"a"})
     said["tab9"] = [ClaimCheck("c", "", "", False, 146)]
@@ -229,7 +227,7 @@ def test_rows_of_the_page_have_the_figures_and_the_commands():
     assert "In the paper" not in row
     assert "<code>unweave claims check 003:76</code><br><code>unweave see</code>" in row
     assert "<details><summary>1 figure</summary>a &lt; b: 1.000</details>" in row
-    quoted = _row(dataclasses.replace(claim, evidence="", see="", stated="x", figures={}))
+    quoted = _row(dataclasses.replace(claim, rows={}, see="", stated="x", figures={}))
     assert "<code>" not in quoted
     assert "In the paper: x." in quoted
     assert quoted.endswith("<td></td></tr>")
@@ -258,7 +256,11 @@ def test_values_rise_if_the_last_is_higher_and_no_step_is_a_clear_fall(values, r
 def test_values_are_near_a_target_up_to_and_including_the_distance():
     assert near([0.5, 1.5], 1.0, 0.5)
     assert not near([0.5, 1.51], 1.0, 0.5)
-    assert [decided({"a": 1.0}, lambda v, says=says: says).holds for says in (None, 0.0, 3)] == [None, False, True]
+    assert [ClaimEvidence.by_rule({"a": 1.0}, lambda v, says=says: says).holds for says in (None, 0.0, 3)] == [
+        None,
+        False,
+        True,
+    ]
 
 
 def test_two_seeds_have_no_interval_and_large_figures_have_four_digits():
@@ -272,7 +274,10 @@ def test_figures_are_recorded_to_six_digits_beside_those_that_are_there(tmp_path
 
     monkeypatch.setattr(claim_files, "FOLDER", tmp_path)
     (tmp_path / "recorded").mkdir()
-    found = {10: Evidenced.of(True, {"a": 1.23456789}), 9: Evidenced(None, {"b": MeasuredFigure(0.5, 0.1234564, 1.0)})}
+    found = {
+        10: ClaimEvidence.of(True, {"a": 1.23456789}),
+        9: ClaimEvidence(None, {"b": MeasuredFigure(0.5, 0.1234564, 1.0)}),
+    }
     for numbers in ((10,), (9,)):
         path = claim_files.record("003", {n: found[n] for n in numbers}, dict.fromkeys(numbers, 1.26))
     assert path.read_text(encoding="utf-8") == (
@@ -289,7 +294,7 @@ def test_a_check_ends_with_counts():
     from unweave_papers.ledger import check_lines, shown_claim
 
     claim = claim_of("003:76")
-    quoted = dataclasses.replace(claim, evidence="", experiments=())
+    quoted = dataclasses.replace(claim, rows={})
     checked = [
         checking.CheckedClaim(claim, "as recorded", seconds=1.6),
         checking.CheckedClaim(claim, "skipped", "It is dear."),
@@ -327,3 +332,51 @@ def test_a_figure_may_differ_by_its_tolerance_and_no_more():
     assert [close(0.5, recorded, 0.25) for recorded in (0.25, 0.24, 0.75, 0.76)] == [True, False, True, False]
     assert [close(*pair, 0.1) for pair in ((math.nan, math.nan), (math.inf, math.inf))] == [True, True]
     assert [close(*pair, 0.1) for pair in ((math.nan, 1.0), (1.0, math.nan), (math.inf, 1.0))] == [False] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "holding", "failing"),
+    [
+        ("all equal 1 within 0.25", [0.75, 1.25, 1.0], [0.75, 1.25, 1.26]),
+        ("1-2 rise by 0.5", [0.0, 0.6, 0.0], [0.0, 0.5, 1.0]),
+        ("2-3 fall by 0.5", [0.0, 0.6, 0.0], [0.6, 0.5, 0.0]),
+        ("1 is above 0.5", [0.6, 0.0, 0.0], [0.5, 1.0, 1.0]),
+        ("2-3 are below -1e-3", [0.0, -0.1, -0.2], [-1.0, -1.0, 0.0]),
+        ("all agree within 0.5", [0.0, 0.25, 0.49], [0.0, 0.25, 0.5]),
+        ("1 agrees with 3 within 0.5", [0.0, 9.0, -0.4], [0.0, 0.0, 0.5]),
+        ("3 exceeds 1-2", [0.0, 0.1, 0.2], [0.3, 0.1, 0.2]),
+        ("3 exceeds 1-2 by 0.5", [0.0, 0.1, 0.7], [0.0, 0.25, 0.75]),
+        ("1 is undefined or 2 is undefined", [0.0, math.nan, 0.0], [0.0, 0.0, math.nan]),
+    ],
+)
+def test_rules_of_rows(text, holding, failing):
+    rule = rule_of(text, 3)
+    assert rule(holding)
+    assert not rule(failing)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ({"metric": "MCC"}, "'MCC' is not a metric of 003"),
+        ({"m": 99}, "0 cells of exp09_ratio have"),
+        ({"colour": 1}, "colour is not a column of 003"),
+        ({"protocol": "theirs"}, "'theirs' is not a protocol of 003"),
+        ({"expect": "all rise"}, "'all rise' follows none of the rules"),
+        ({"expect": "1-2 rise by 0.1"}, "there is no figure 1-2 among 1"),
+        ({"expect": []}, "rows need something to expect"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_refused_in_one_sentence(row, reason):
+    cells = {"metric": "R2", "run": "exp09_ratio", "encoder": "E7", "m": 8, "name": "{metric}"}
+    entry = {"number": 9, "where": "", "statement": "", "verdict": "holds", "why": "", "expect": "1 is above 0"}
+    entry |= {"expect": row.pop("expect")} if "expect" in row else {}
+    with pytest.raises(EvidenceError, match=f"Claim 003:9 cannot be read: {reason}"):
+        checking._claim("003", entry | {"rows": [cells | row]}, {})
+
+
+def test_functions_that_rows_name_exist():
+    from unweave_papers.paper003 import evidence
+
+    named = {function for claim in claims_of("003") for function, _ in claim.rows.values()}
+    assert named <= set(vars(evidence))

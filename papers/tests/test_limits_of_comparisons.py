@@ -118,7 +118,7 @@ def test_scores_under_attack_are_flat_fall_slightly_or_strongly(moved, fall, las
 @pytest.mark.parametrize(("first", "error", "defined"), [(1.01, 0.0, True), (0.99, 0.0, False), (4.0, 1.0, False)])
 def test_unibound_can_fall_only_from_above_its_error(first, error, defined):
     """It has to exceed half of almost nothing, and the 95 % interval over draws."""
-    start = first * of_002.ALMOST_NOTHING / 2
+    start = first * of_002.NEAR_ZERO / 2
     flat = [0.5, 0.5]
     scores = {"BetaVAE": flat, "FactorVAE": flat, "MIG": flat, "UniBound": [start, 0.0]}
     scores["error of UniBound"] = [0.0, error * 1.01 * start / of_002.TWO_SIDED]

@@ -32,7 +32,7 @@ from unweave_papers.paper004.encoders import (
     robustness,
     spearman,
 )
-from unweave_papers.stored import KeptNumbers
+from unweave_papers.stored import StoredNumbers
 from unweave_papers.trained import codes_of, evidence_of_levels, grid_of, rows_of_grid
 
 SPRITES = DSprites()
@@ -97,10 +97,10 @@ def test_kept_numbers(tmp_path):
     path = tmp_path / "deep" / "numbers.json"
     asked = []
     for _ in range(2):
-        assert KeptNumbers(path).number("a", lambda: asked.append(1) or 3.5) == 3.5
+        assert StoredNumbers(path).number("a", lambda: asked.append(1) or 3.5) == 3.5
     assert len(asked) == 1
     path.write_text(path.read_text()[:5])
-    assert KeptNumbers(path).number("a", lambda: 4.0) == 4.0
+    assert StoredNumbers(path).number("a", lambda: 4.0) == 4.0
     assert json.loads(path.read_text()) == {"a": 4.0}
 
 
@@ -212,7 +212,7 @@ def test_002_decomposition(tmp_path, codes, monkeypatch):
     assert clean.scores["UniBound"] > entangled.scores["UniBound"] + 0.03
     assert list(clean.by_rows) == [200, 400]
     assert clean.by_rows[400] == clean.scores["UniBound"]
-    assert clean.rows_in_words == "random rows, by --rows"
+    assert clean.rows_description == "random rows, by --rows"
     assert 0 < clean.errors["UniBound"] < 0.1
     for low, high in clean.bounds.values():
         assert low <= high + 1e-6

@@ -164,7 +164,7 @@ def test_an_experiment_ends_with_its_cpu_time_on_the_other_stream(monkeypatch):
     times = iter([10.0, 12.5])
     monkeypatch.setattr("unweave_papers.commands.time", SimpleNamespace(process_time=lambda: next(times)))
     monkeypatch.setattr("unweave_papers.experiment.reproduced", lambda *_: ["a line"])
-    monkeypatch.setattr("unweave_papers.stored.cost_in_words", lambda seconds, memory: f"{seconds} s")
+    monkeypatch.setattr("unweave_papers.stored.cost_sentence", lambda seconds, memory: f"{seconds} s")
     done = run("reproduce", "003", "fig2")
     assert (done.stdout, done.stderr) == ("a line\n", "2.5 s\n")
 

@@ -51,7 +51,7 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any
     """
     with one_sentence_errors():
         from unweave_papers.experiment import Options, experiments_table, paper_of, papers_table, reproduced
-        from unweave_papers.stored import cost_in_words, peak_memory
+        from unweave_papers.stored import cost_sentence, peak_memory
 
         if paper is None:
             print_wide(papers_table())
@@ -63,7 +63,7 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any
                 for line in reproduced(paper, experiment, Options(out, progress=True, **given)):
                     print_wide(line)
             # on stderr, because the output itself should be the same every time
-            click.echo(cost_in_words(time.process_time() - start, peak_memory()), err=True)
+            click.echo(cost_sentence(time.process_time() - start, peak_memory()), err=True)
 
 
 @click.command()

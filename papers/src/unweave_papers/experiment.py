@@ -153,7 +153,7 @@ class Experiment:
     cost: str = "seconds"
 
     @property
-    def needs_in_words(self) -> list[str]:
+    def requirements(self) -> list[str]:
         """Requirements: names of packages, and command line options of folders."""
         return [need if need in PACKAGES else flag(need) for need in self.needs]
 
@@ -276,7 +276,7 @@ def papers_table() -> Any:
 
 def experiments_table(paper: Paper) -> Any:
     """Format a paper's experiments as a table: what they show, need and cost."""
-    rows = [(entry.name, entry.title, ", ".join(entry.needs_in_words), entry.cost) for entry in paper.experiments]
+    rows = [(entry.name, entry.title, ", ".join(entry.requirements), entry.cost) for entry in paper.experiments]
     return plain_table(("experiment", "what it shows", "needs", "cost"), rows)
 
 

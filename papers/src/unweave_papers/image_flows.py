@@ -435,7 +435,6 @@ def _shrink(layer: nn.Conv2d | nn.Linear) -> None:
 CouplingKind = Literal["affine", "gin", "spline"]
 
 LARGEST_LOG_SCALE = 2.0
-
 SPLINE_BOUND = 4.0
 
 

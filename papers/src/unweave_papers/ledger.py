@@ -6,13 +6,15 @@ import hashlib
 import itertools
 import json
 import math
+import re
 import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from html import escape
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -38,7 +40,7 @@ from unweave_papers.experiment import (
     paper_of,
     plain_table,
 )
-from unweave_papers.stored import KeptNumbers
+from unweave_papers.stored import StoredNumbers
 
 ClaimVerdict = Literal[
     "holds",
@@ -51,7 +53,7 @@ ClaimVerdict = Literal[
 
 VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
 
-# the value of Evidenced.holds that agrees with each verdict; None means that the statement holds in part
+# the value of ClaimEvidence.holds that agrees with each verdict; None means that the statement holds in part
 STATEMENT_HOLDS: dict[ClaimVerdict, bool | None] = {
     "holds": True,
     "holds in part": None,
@@ -87,6 +89,10 @@ class MeasuredFigure:
         reach = float(student.ppf((1 + LEVEL) / 2, found.size - 1) * found.std(ddof=1) / math.sqrt(found.size))
         return cls(mean, mean - reach, mean + reach)
 
+    def __float__(self) -> float:
+        """Return the value."""
+        return self.value
+
     @property
     def numbers(self) -> list[float]:
         """Value, and the ends of the interval if there is one."""
@@ -98,12 +104,12 @@ class MeasuredFigure:
 
 
 @dataclass(frozen=True)
-class Evidenced:
+class ClaimEvidence:
     """The result of an evidence function: whether the paper's statement holds, and the figures.
 
     ``holds`` is None if the statement holds in part, or only under conditions that the paper does not state.
 
-    >>> Evidenced.of(False, {"DCI-D, 9 of 10 codes": 0.856}).figures["DCI-D, 9 of 10 codes"].value
+    >>> ClaimEvidence.of(False, {"DCI-D, 9 of 10 codes": 0.856}).figures["DCI-D, 9 of 10 codes"].value
     0.856
     """
 
@@ -111,13 +117,20 @@ class Evidenced:
     figures: Mapping[str, MeasuredFigure]
 
     @classmethod
-    def of(cls, holds: bool | None, figures: Mapping[str, float | MeasuredFigure]) -> Evidenced:
+    def of(cls, holds: bool | None, figures: Mapping[str, float | MeasuredFigure]) -> ClaimEvidence:
         """Return evidence from figures that may be plain numbers."""
-        stated = None if holds is None else bool(holds)
-        return cls(
-            stated,
-            {name: x if isinstance(x, MeasuredFigure) else MeasuredFigure(float(x)) for name, x in figures.items()},
-        )
+        return cls.by_rule(figures, lambda _: holds)
+
+    @classmethod
+    def by_rule(
+        cls, figures: Mapping[str, float | MeasuredFigure], rule: Callable[[list[float]], bool | None]
+    ) -> ClaimEvidence:
+        """Return evidence for which the rule is called with the values of the figures, in their order."""
+        measured = {
+            name: x if isinstance(x, MeasuredFigure) else MeasuredFigure(float(x)) for name, x in figures.items()
+        }
+        holds = rule([figure.value for figure in measured.values()])
+        return cls(None if holds is None else bool(holds), measured)
 
 
 @dataclass(frozen=True)
@@ -140,8 +153,12 @@ class Claim:
         One of `VERDICTS`.
     why : str
         The reason of the verdict, in one or a few sentences.
+    rows : mapping of name to (function, arguments)
+        The figures that a row of the file describes, by name: a function of the paper's ``evidence`` and its arguments.
+    expect, in_part : tuple of str
+        What the figures of rows have to fulfil for the claim to hold, or to hold in part (asked first); see `RULES`.
     evidence : str
-        ``module:function`` in the paper's ``evidence`` package; empty if nothing can be computed here.
+        A function of the paper's ``evidence``, for a claim that rows cannot express.
     experiments : tuple of str
         Experiments of the paper whose rows decide the claim, if it needs trained models.
     tolerance : float
@@ -163,6 +180,9 @@ class Claim:
     verdict: ClaimVerdict
     why: str
     stated: str = ""
+    rows: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
+    expect: tuple[str, ...] = ()
+    in_part: tuple[str, ...] = ()
     evidence: str = ""
     experiments: tuple[str, ...] = ()
     tolerance: float = 0.02
@@ -179,7 +199,7 @@ class Claim:
     @property
     def is_computed(self) -> bool:
         """Whether there is evidence that can be computed."""
-        return bool(self.evidence or self.experiments)
+        return bool(self.rows or self.evidence or self.experiments)
 
     @property
     def command(self) -> str:
@@ -219,14 +239,13 @@ def claim_of(name: str) -> Claim:
     return claims_of(paper)[names.index(name)]
 
 
-def record(paper: str, found: Mapping[int, Evidenced], seconds: Mapping[int, float]) -> Path:
+def record(paper: str, found: Mapping[int, ClaimEvidence], seconds: Mapping[int, float]) -> Path:
     """Record these figures, by the numbers of claims, for comparison with later checks."""
-    path = FOLDER / "recorded" / f"{paper}.json"
-    kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    for number, evidenced in found.items():
-        numbers = {name: [round(x, 6) for x in figure.numbers] for name, figure in evidenced.figures.items()}
-        kept[str(number)] = {"seconds": round(seconds[number], 1), "figures": numbers}
-    lines = [f"{json.dumps(key)}: {json.dumps(kept[key])}" for key in sorted(kept, key=int)]
+    path, entries = FOLDER / "recorded" / f"{paper}.json", _recorded(paper)
+    for number, evidence in found.items():
+        numbers = {name: [round(x, 6) for x in figure.numbers] for name, figure in evidence.figures.items()}
+        entries[str(number)] = {"seconds": round(seconds[number], 1), "figures": numbers}
+    lines = [f"{json.dumps(key)}: {json.dumps(entries[key])}" for key in sorted(entries, key=int)]
     ordered = "{\n" + ",\n".join(lines) + "\n}\n"
     write_whole(path, lambda file: file.write(ordered.encode()))
     claims_of.cache_clear()
@@ -243,8 +262,103 @@ def _claim(paper: str, entry: Mapping[str, Any], recorded: Mapping[str, Any]) ->
         raise EvidenceError(f"Claim {paper}:{entry['number']} has an unknown verdict: {entry['verdict']!r}.")
     known = recorded.get(str(entry["number"]), {})
     figures = {name: MeasuredFigure(*numbers) for name, numbers in known.get("figures", {}).items()}
-    stated = {**entry, **{name: tuple(entry.get(name, ())) for name in ("needs", "experiments")}}
-    return Claim(paper=paper, figures=figures, **{"seconds": known.get("seconds", 1.0), **stated})
+    lists = {name: tuple(entry.get(name, ())) for name in ("needs", "experiments")}
+    lists |= {name: _listed(entry.get(name, [])) for name in ("expect", "in_part")}
+    try:
+        rows = dict(named for row in entry.get("rows", ()) for named in _row_figures(paper, row))
+        for text in lists["expect"] + lists["in_part"]:
+            rule_of(text, len(rows))
+        if bool(rows) != bool(lists["expect"] or lists["in_part"]):
+            raise ValueError("rows need something to expect, and what is expected needs rows")
+    except (ValueError, KeyError, IndexError) as error:
+        raise EvidenceError(f"Claim {paper}:{entry['number']} cannot be read: {error}.") from None
+    return Claim(paper=paper, figures=figures, **{"seconds": known.get("seconds", 1.0), **entry, **lists, "rows": rows})
+
+
+def _listed(entry: str | Sequence[str]) -> tuple[str, ...]:
+    return (entry,) if isinstance(entry, str) else tuple(entry)
+
+
+def _row_figures(paper: str, row: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, tuple[Any, ...]]]]:
+    """Yield the figures of a row: a function's values for given arguments, or scores in cells of the paper's sweeps."""
+    if "function" in row:
+        yield from ((row["name"].format(*given), (row["function"], tuple(given))) for given in row["arguments"])
+    else:
+        scored_cells = import_module(f"{MODULES[paper].rpartition('.')[0]}.settings").scored_cells
+        yield from ((name, ("figure", arguments)) for name, arguments in scored_cells(**row))
+
+
+def rises(values: Iterable[float], by: float = 0.05) -> bool:
+    """Whether no value is more than .02 below the one before, and the last exceeds the first by more than ``by``."""
+    points = list(values)
+    return points[-1] - points[0] > by and all(b > a - 0.02 for a, b in itertools.pairwise(points))
+
+
+def falls(values: Iterable[float], by: float = 0.05) -> bool:
+    """Whether no value is more than .02 above the one before, and the last is below the first by more than ``by``."""
+    return rises([-value for value in values], by)
+
+
+def near(values: Iterable[float], target: float, within: float) -> bool:
+    """Whether all values differ from the target by at most ``within``."""
+    return all(abs(value - target) <= within for value in values)
+
+
+# what a claim may expect of its figures, which are counted from 1: "1-4 rise by 0.2", "2 is below 0.1 or 3 exceeds 4"
+RULES: dict[str, Callable[..., bool]] = {
+    "FIGURES equals? NUMBER within NUMBER": near,
+    "FIGURES (?:is|are) above NUMBER": lambda values, bound: min(values) > bound,
+    "FIGURES (?:is|are) below NUMBER": lambda values, bound: max(values) < bound,
+    "FIGURES (?:is|are) undefined": lambda values: all(map(math.isnan, values)),
+    "FIGURES rise by NUMBER": rises,
+    "FIGURES fall by NUMBER": falls,
+    "FIGURES agree within NUMBER": lambda values, distance: max(values) - min(values) < distance,
+    "FIGURES agrees? with FIGURES within NUMBER": lambda a, b, distance: max(*a, *b) - min(*a, *b) < distance,
+    "FIGURES exceeds? FIGURES": lambda high, low: min(high) > max(low),
+    "FIGURES exceeds? FIGURES by NUMBER": lambda high, low, by: min(high) - max(low) > by,
+}
+
+
+def rule_of(text: str, n_figures: int) -> Callable[[Sequence[float]], bool]:
+    """Return the rule that a text states about the values of figures; other texts raise an error.
+
+    >>> values = [0.1, 0.2, 0.4, 0.0]
+    >>> rule_of("1-3 rise by 0.2", 4)(values), rule_of("1 exceeds 2 or 4 is above 0.3", 4)(values)
+    (True, False)
+    """
+    if " or " in text:
+        parts = [rule_of(part, n_figures) for part in text.split(" or ")]
+        return lambda values: any(part(values) for part in parts)
+    for pattern, rule in RULES.items():
+        expression = pattern.replace("FIGURES", r"(all|\d+(?:-\d+)?)").replace("NUMBER", r"(-?[\d.]+(?:e-?\d+)?)")
+        if match := re.fullmatch(expression, text):
+            kinds = re.findall("FIGURES|NUMBER", pattern)
+            given = [
+                _figures_named(part, n_figures) if kind == "FIGURES" else float(part)
+                for kind, part in zip(kinds, match.groups(), strict=True)
+            ]
+            return lambda values: bool(rule(*(values[x] if isinstance(x, slice) else x for x in given)))
+    raise ValueError(f"{text!r} follows none of the rules in RULES of {__name__}")
+
+
+def _figures_named(text: str, n_figures: int) -> slice:
+    first, _, last = ("1", "-", str(n_figures)) if text == "all" else text.partition("-")
+    if not 1 <= int(first) <= int(last or first) <= n_figures:
+        raise ValueError(f"there is no figure {text} among {n_figures}")
+    return slice(int(first) - 1, int(last or first))
+
+
+def holds_by_rules(claim: Claim, values: Sequence[float]) -> bool | None:
+    """Return whether the figures of a claim's rows fulfil what it expects; None if it holds in part.
+
+    >>> holds_by_rules(claim_of("003:30"), [1.0, 1.0, 1.0]), holds_by_rules(claim_of("003:30"), [1.0, 1.0, 0.9])
+    (True, False)
+    """
+
+    def fulfilled(texts: Sequence[str]) -> bool:
+        return bool(texts) and all(rule_of(text, len(values))(values) for text in texts)
+
+    return None if fulfilled(claim.in_part) else fulfilled(claim.expect)
 
 
 Outcome = Literal["as recorded", "figure moved", "verdict changed", "not recorded", "failed", "skipped"]
@@ -259,20 +373,24 @@ class CheckedClaim:
     claim: Claim
     outcome: Outcome
     reason: str = ""
-    found: Evidenced | None = None
+    found: ClaimEvidence | None = None
     seconds: float = 0.0
 
 
-def evidence_of(claim: Claim, options: Options) -> Evidenced:
+def evidence_of(claim: Claim, options: Options) -> ClaimEvidence:
     """Compute the evidence of a claim."""
     if claim.experiments:
         return reproduced_evidence(claim, options)
-    room = MODULES[claim.paper].rpartition(".")[0]
-    compute = imported(f"{room}.evidence.{claim.evidence}", "evidence")
+    module = f"{MODULES[claim.paper].rpartition('.')[0]}.evidence"
+    if claim.rows:
+        functions = vars(import_module(module))
+        figures = {name: functions[function](*arguments) for name, (function, arguments) in claim.rows.items()}
+        return ClaimEvidence.by_rule(figures, partial(holds_by_rules, claim))
+    compute = imported(f"{module}:{claim.evidence}", "evidence")
     return compute(options) if claim.needs else compute()
 
 
-def reproduced_evidence(claim: Claim, options: Options) -> Evidenced:
+def reproduced_evidence(claim: Claim, options: Options) -> ClaimEvidence:
     """Return evidence from the claim's experiments: it holds if all their rows about it hold, and in part if some do.
 
     The figure of a row is the number on which its verdict is based, or 1 if it holds and 0 if not.
@@ -287,7 +405,7 @@ def reproduced_evidence(claim: Claim, options: Options) -> Evidenced:
         raise EvidenceError(f"{', '.join(claim.experiments)} of {claim.paper} have no result on claim {claim.number}.")
     held = [row.holds for row in rows]
     figures = {row.claim: float(row.holds is True) if row.value is None else row.value for row in rows}
-    return Evidenced.of(
+    return ClaimEvidence.of(
         True if all(held) else None if any(held) or any(row.in_part for row in rows) else False, figures
     )
 
@@ -299,7 +417,7 @@ def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -
     seconds). An interrupted check is continued, unless the package has changed since. Until the end, results are
     stored in a file in ``options.folder``.
     """
-    kept = KeptNumbers(options.folder / f"claims-{package_digest()}.json")
+    kept = StoredNumbers(options.folder / f"claims-{package_digest()}.json")
     spent = 0.0
     for claim in sorted(claims, key=lambda claim: (claim.seconds, claim.paper, claim.number)):
         missing = _missing(claim, options)
@@ -352,7 +470,7 @@ def _missing(claim: Claim, options: Options) -> str:
     return ""
 
 
-def _checked(claim: Claim, options: Options, kept: KeptNumbers) -> CheckedClaim:
+def _checked(claim: Claim, options: Options, kept: StoredNumbers) -> CheckedClaim:
     start = time.process_time()
 
     def computed() -> dict[str, Any]:
@@ -365,22 +483,22 @@ def _checked(claim: Claim, options: Options, kept: KeptNumbers) -> CheckedClaim:
     except Exception as error:  # evidence may fail in any way, and the other claims must still be checked
         return CheckedClaim(claim, "failed", f"{type(error).__name__}: {error}", seconds=time.process_time() - start)
     figures = {name: MeasuredFigure(*numbers) for name, numbers in value["figures"].items()}
-    found = Evidenced(value["holds"], figures)
+    found = ClaimEvidence(value["holds"], figures)
     outcome, reason = compared(claim, found)
     return CheckedClaim(claim, outcome, reason, found, value["seconds"])
 
 
-def compared(claim: Claim, found: Evidenced) -> tuple[Outcome, str]:
+def compared(claim: Claim, found: ClaimEvidence) -> tuple[Outcome, str]:
     """Compare evidence with the record; return the outcome, and what is different.
 
     >>> from unweave_papers.ledger import claim_of
     >>> from dataclasses import replace
     >>> claim = replace(claim_of("003:44"), figures={"a": MeasuredFigure(0.5)}, tolerance=0.1)
-    >>> compared(claim, Evidenced.of(False, {"a": 0.55}))
+    >>> compared(claim, ClaimEvidence.of(False, {"a": 0.55}))
     ('as recorded', '')
-    >>> compared(claim, Evidenced.of(False, {"a": 0.7}))
+    >>> compared(claim, ClaimEvidence.of(False, {"a": 0.7}))
     ('figure moved', 'a: 0.700 instead of 0.500')
-    >>> compared(claim, Evidenced.of(True, {"a": 0.5}))[0]
+    >>> compared(claim, ClaimEvidence.of(True, {"a": 0.5}))[0]
     'verdict changed'
     """
     wanted = STATEMENT_HOLDS.get(claim.verdict)
@@ -426,41 +544,18 @@ def claim_rows(paper: str, *numbers: int, folder: Path = Path()) -> Iterator[Cla
         )
 
 
-def decided(figures: Mapping[str, float | MeasuredFigure], holds: Callable[[list[float]], bool | None]) -> Evidenced:
-    """Return evidence for which ``holds`` is called with the values of the figures, in their order."""
-    stated = Evidenced.of(None, figures).figures
-    return Evidenced(_plain(holds([entry.value for entry in stated.values()])), stated)
-
-
-def rises(values: Iterable[float], by: float = 0.05) -> bool:
-    """Whether no value is more than .02 below the one before, and the last exceeds the first by more than ``by``."""
-    found = list(values)
-    return found[-1] - found[0] > by and all(b > a - 0.02 for a, b in itertools.pairwise(found))
-
-
-def falls(values: Iterable[float], by: float = 0.05) -> bool:
-    """Whether no value is more than .02 above the one before, and the last is below the first by more than ``by``."""
-    return rises([-value for value in values], by)
-
-
-def near(values: Iterable[float], target: float, within: float) -> bool:
-    """Whether all values differ from the target by at most ``within``."""
-    return all(abs(value - target) <= within for value in values)
-
-
-def _plain(holds: Any) -> bool | None:
-    return None if holds is None else bool(holds)
-
-
 def summary_table() -> Any:
     """Return a table of the number of claims by paper and verdict."""
-    rows = []
-    for number in MODULES:
-        counts = Counter(claim.verdict for claim in claims_of(number))
-        n_computed = sum(bool(claim.is_computed) for claim in claims_of(number))
-        counted = [str(counts[verdict] or "") for verdict in VERDICTS]
-        rows.append((number, paper_of(number).title, *counted, f"{n_computed} of {len(claims_of(number))}"))
+    rows = [(number, paper_of(number).title, *_counts(number)) for number in MODULES]
     return plain_table(("paper", "title", *VERDICTS, "computed"), rows)
+
+
+def _counts(paper: str) -> list[str]:
+    """Numbers of a paper's claims by verdict, and how many are computed."""
+    claims = claims_of(paper)
+    counts = Counter(claim.verdict for claim in claims)
+    n_computed = sum(claim.is_computed for claim in claims)
+    return [*(str(counts[verdict] or "") for verdict in VERDICTS), f"{n_computed} of {len(claims)}"]
 
 
 def claims_table(claims: Iterable[Claim]) -> Any:
@@ -486,14 +581,11 @@ def shown_claim(claim: Claim) -> str:
     ]
     if claim.is_computed:
         needs = f" (needs {', '.join(claim.needs)})" if claim.needs else ""
-        lines.append(f"Check        {claim.command}, {_duration(claim.seconds)}{needs}")
+        duration = "less than a second" if claim.seconds < 1 else f"about {claim.seconds:.0f} s"
+        lines.append(f"Check        {claim.command}, {duration}{needs}")
     if claim.see:
         lines.append(f"See          {claim.see}")
     return "\n".join(lines)
-
-
-def _duration(seconds: float) -> str:
-    return "less than a second" if seconds < 1 else f"about {seconds:.0f} s"
 
 
 def outcome_table(checked: Iterable[CheckedClaim]) -> Any:
@@ -512,17 +604,13 @@ def check_lines(checked: Sequence[CheckedClaim]) -> Iterator[Any]:
     n_quoted = sum(not entry.claim.is_computed for entry in checked)
     if n_quoted:
         yield f"{n_quoted} have no evidence that can be computed here."
-    n_same, n_computed = sum(entry.outcome == "as recorded" for entry in checked), sum(map(_computed, checked))
+    n_same = sum(entry.outcome == "as recorded" for entry in checked)
+    n_computed = sum(entry.outcome != "skipped" for entry in checked)
     seconds = sum(entry.seconds for entry in checked)
     yield f"{n_same} of {n_computed} computed claims are as recorded ({seconds:.0f} CPU seconds)."
 
 
-def _computed(entry: CheckedClaim) -> bool:
-    return entry.outcome != "skipped"
-
-
 WIDTH, LINE, MARGIN = 120, 11, 6  # size of a plot in pixels
-
 FILTER = """<p>Show <select id="claim-verdict"><option value="">all verdicts</option>{options}</select>
 with the words <input id="claim-words" type="search" placeholder="MCC, correlation, Figure 5"></p>
 <script>
@@ -541,10 +629,11 @@ with the words <input id="claim-words" type="search" placeholder="MCC, correlati
 def ledger_page() -> str:
     """Return the page as Markdown with tables in HTML."""
     options = "".join(f"<option>{escape(verdict)}</option>" for verdict in VERDICTS)
+    n_computed = sum(claim.is_computed for claim in claims_of())
     return "\n".join([
         "# Every claim of the five papers, and whether it holds",
         "",
-        f"This page has {len(claims_of())} checkable claims in our words, each with a verdict. For {_n_computed()} of",
+        f"This page has {len(claims_of())} checkable claims in our words, each with a verdict. For {n_computed} of",
         "them, a function of this package computes the evidence; its figures are shown below. To compute them again:",
         "",
         "```",
@@ -566,19 +655,11 @@ def ledger_page() -> str:
     ])  # fmt: skip
 
 
-def _n_computed() -> int:
-    return sum(bool(claim.is_computed) for claim in claims_of())
-
-
 def _summary() -> Iterator[str]:
     yield f"| paper | {' | '.join(VERDICTS)} | computed |"
     yield f"| --- |{' ---: |' * (len(VERDICTS) + 1)}"
     for number in MODULES:
-        claims = claims_of(number)
-        counts = Counter(claim.verdict for claim in claims)
-        cells = [str(counts[verdict] or "") for verdict in VERDICTS]
-        n_computed = sum(bool(claim.is_computed) for claim in claims)
-        yield f"| [{number}](#claims-of-{number}) | {' | '.join(cells)} | {n_computed} of {len(claims)} |"
+        yield f"| [{number}](#claims-of-{number}) | {' | '.join(_counts(number))} |"
 
 
 def _of_paper(number: str) -> Iterator[str]:

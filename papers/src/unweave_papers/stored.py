@@ -26,24 +26,24 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e9 if sys.platform == "darwin" else 1e6)
 
 
-def cost_in_words(seconds: float, memory: float) -> str:
+def cost_sentence(seconds: float, memory: float) -> str:
     """Return a sentence about CPU time (seconds) and peak memory (GB), for the end of a command.
 
-    >>> in_words(34.2, 0.518), in_words(200.0, float("nan"))
+    >>> cost_sentence(34.2, 0.518), cost_sentence(200.0, float("nan"))
     ('This took 34 CPU seconds and at most 0.52 GB.', 'This took 3.3 CPU minutes.')
     """
     shown = f"{seconds:.0f} CPU seconds" if seconds < 100 else f"{seconds / 60:.1f} CPU minutes"
     return f"This took {shown}." if memory != memory else f"This took {shown} and at most {memory:.2f} GB."
 
 
-class KeptNumbers:
+class StoredNumbers:
     """A JSON file of numbers by name; each is computed once, and writing is atomic.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     kept = KeptNumbers(Path(folder) / "numbers.json")
+    ...     kept = StoredNumbers(Path(folder) / "numbers.json")
     ...     first = kept.number("one", lambda: 1.0)
-    ...     KeptNumbers(Path(folder) / "numbers.json").number("one", lambda: 2.0)
+    ...     StoredNumbers(Path(folder) / "numbers.json").number("one", lambda: 2.0)
     1.0
     """
 

@@ -18,17 +18,14 @@ from unweave.encoding import Encoded, encode, read_encoded
 from unweave.evidence import Evidence, EvidenceError
 from unweave.progress import progress_bar
 from unweave_papers.experiment import Options
-from unweave_papers.stored import KeptNumbers
+from unweave_papers.stored import StoredNumbers
 
 if TYPE_CHECKING:
     from unweave.models import Objective, TrainedModel, TrainingSettings
 
 N_SEEDS, N_STEPS = 5, 8000
-
 BETAS, GAMMAS, TC_BETAS = (1, 4, 16, 32, 64), (10, 40), (8, 64)
-
 CRITIC = (256, 256, 256)
-
 LEVEL = 0.95
 
 Numbers = dict[str, float]
@@ -141,7 +138,7 @@ def measured(
             file = options.folder / "numbers" / f"{model.name}-{n_codes}-codes-{steps}-steps.json"
             compute = partial(_plain, measure, model, sprites)
             name = setting_name(model.spec.objective)
-            found.setdefault(name, []).append(KeptNumbers(file).value(label, compute))
+            found.setdefault(name, []).append(StoredNumbers(file).value(label, compute))
     return [SmallSetting(name, tuple(numbers)) for name, numbers in found.items()]
 
 
@@ -277,7 +274,6 @@ def evidence_of_levels(encoded: Encoded) -> Evidence:
 
 # number of images to the steps between kept orientations and between kept positions
 GRIDS: Mapping[int, tuple[int, int]] = {3240: (8, 6), 11_520: (4, 4), 46_080: (4, 2), 184_320: (1, 2), 737_280: (1, 1)}
-
 ORDINALS = {1: "", 2: "second ", 4: "fourth ", 6: "sixth ", 8: "eighth "}
 
 
@@ -291,10 +287,10 @@ def grid_of(n_images: int) -> DSprites:
     return DSprites(keep={"orientation": turns, "x": places, "y": places})
 
 
-def grid_in_words(n_images: int) -> str:
+def grid_description(n_images: int) -> str:
     """Describe which images of dSprites a grid of this size contains.
 
-    >>> in_words(46_080), in_words(184_320)
+    >>> grid_description(46_080), grid_description(184_320)
     ('every fourth orientation and every second position', 'every orientation and every second position')
     """
     turns, places = GRIDS[n_images]

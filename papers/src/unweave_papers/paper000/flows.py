@@ -127,9 +127,7 @@ def _grid_lines(decoder: FlowDecoder, first: int, second: int) -> tuple[FloatArr
 
 
 N_RUNS = 10
-
 SIZES, QUICK_SIZES = (5, 10, 20, 40), (4, 8, 16, 32)
-
 COVARIANCE = np.array([[2.0, 1.2], [1.2, 1.0]])
 
 

@@ -26,13 +26,9 @@ if TYPE_CHECKING:
     from unweave_papers.image_flows import ImageFlow
 
 NOISE = 0.05
-
 N_SAMPLES, QUICK_SAMPLES = 100, 60
-
 QUICK_STEPS = 250
-
 N_TRAVERSED = 20
-
 VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
 
 
@@ -217,14 +213,11 @@ def _nothing(problem: str) -> MeasuredFlow:
 
 
 N_SEEDS = 3
-
 N_STEPS = 1000
-
 SAME_COST = 0.05  # nats per pixel
 
 # numbers of blocks with which both kinds of flow reach about the same likelihood
 GLOW: dict[str, Any] = {"n_dense": 8}
-
 WAVELET: dict[str, Any] = {"kind": "wavelet", "downsampling": "haar", "n_convolutional": 4, "n_dense": 2}
 
 
@@ -372,11 +365,8 @@ def _drawn(found: TwoKinds, options: Options, stem: str) -> Iterator[Path]:
 
 
 CORES, QUICK_CORES = (5, 10, 40), (3, 6, 16)
-
 CORE_STEPS = 500
-
 WEIGHT = 10.0
-
 NEAR = 2  # largest accepted distance of the knee (the largest drop of entropy) from the core size, in latents
 
 
@@ -494,11 +484,8 @@ def draw_information(found: list[CoreFlows], options: Options) -> Iterator[Path]
 
 
 DIGIT_STEPS = 1000
-
 N_TANGENTS = 12
-
 N_DRAWS = 2000
-
 WEAK, CLEARLY_BELOW_ONE = 0.5, 0.95
 
 

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from unweave.models import TrainedModel
 
 N_CLASSES = 10
-
 SIDE, QUICK_SIDE = 16, 8
-
 N_TEST = 2000
 
 Images = NDArray[np.float32]
@@ -98,19 +96,12 @@ def _refuse_missing_classes(labels: Labels, which: str) -> None:
 
 
 BETAS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-
 N_STEPS, QUICK_STEPS = 3000, 1000
-
 N_SAMPLES, QUICK_SAMPLES = 1000, 200
-
 N_IMAGES = 20_000
-
 SHARP = 1.0  # smallest drop of entropy at a sharp knee, in nats
-
 ACTIVE = 3.0  # a latent is active if its entropy is within so many nats of the largest entropy of any model
-
 METHODS = {"VAE": "VAE", "betaH": "beta-VAE", "betaB": "AnnealedVAE", "factor": "FactorVAE", "btcvae": "beta-TCVAE"}
-
 PUBLISHED = ("mnist", "celeba")
 
 
@@ -203,7 +194,7 @@ def compare(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figures 6 and E.7: fewer latents are active as beta grows, until all latents collapse."""
     for data_set, spectra in found.published.items():
         for method, one in spectra.items():
-            yield ClaimCheck(f"{method} of {data_set}: entropies", "", _in_words(one))
+            yield ClaimCheck(f"{method} of {data_set}: entropies", "", _range_and_drop(one))
     if found.published:
         drops = [one.knee[1] for spectra in found.published.values() for one in spectra.values()]
         sharp = [drop > SHARP for drop in drops]
@@ -213,7 +204,7 @@ def compare(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
     if not found.trained:
         return
     for beta, one in found.trained.items():
-        yield ClaimCheck(f"beta {beta:g}: entropies", "", _in_words(one))
+        yield ClaimCheck(f"beta {beta:g}: entropies", "", _range_and_drop(one))
     yield from _over_beta(found)
 
 
@@ -267,7 +258,7 @@ def compare_totals(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
     )
 
 
-def _in_words(one: Spectrum) -> str:
+def _range_and_drop(one: Spectrum) -> str:
     falling, (place, drop) = one.sorted_entropies, one.knee
     return f"{falling[0]:.2f} to {falling[-1]:.2f}, largest drop {drop:.2f} after {place}"
 

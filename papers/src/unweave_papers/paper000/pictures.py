@@ -14,7 +14,6 @@ from unweave.synthetic.known_decoders import Torus
 from unweave_papers.experiment import ClaimCheck, Options
 
 CIRCLES = (0, 2, 5, 7, 9)  # the pairs (0, 1), (4, 5), (10, 11), (14, 15) and (18, 19) of the paper
-
 N_ROWS, N_DRAWN = 5000, 1500
 
 

@@ -15,7 +15,6 @@ from unweave_papers.paper001 import models as measured
 from unweave_papers.paper001.models import BINS, GRID, MODEL_DRAWS, SEED_STUDIES, TABLE, Numbers, by_model, models_in
 
 FACTORS = ("shape", "scale", "orientation", "x", "y")
-
 TABLE_8: dict[str, tuple[float, ...]] = {
     "FactorVAE": (0.2412, 0.7139, 0.0523, 0.7198, 0.7256),
     "beta-VAE": (0.0481, 0.1533, 0.0, 0.4127, 0.4193),
@@ -27,7 +26,6 @@ TABLE_9: dict[str, tuple[float, ...]] = {
 }
 
 INFORMATIVE = 0.05  # smallest information of an informative code, in nats
-
 SMALL = 0.05
 
 

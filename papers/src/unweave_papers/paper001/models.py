@@ -36,7 +36,7 @@ from unweave.metrics import (
 from unweave.progress import progress_bar
 from unweave.whole_files import write_whole
 from unweave_papers.experiment import ClaimCheck, Experiment, Options
-from unweave_papers.stored import KeptNumbers
+from unweave_papers.stored import StoredNumbers
 from unweave_papers.trained import (
     SmallSetting,
     beta_vaes,
@@ -49,15 +49,10 @@ from unweave_papers.trained import (
 )
 
 LIMITS = (-4.0, 4.0)  # as in the published code
-
 GRID = QuantisedPosterior(bins=100, limits=LIMITS)
-
 N_ROWS = 20_000
-
 ROWS_SAMPLED = 2000  # fewer rows for sampling from mixtures, whose cost is draws x rows
-
 BINS = (10, 20, 50, 100, 200, 500)
-
 MODEL_DRAWS = (1000, 2000, 5000, 10_000)
 
 Numbers = dict[str, Any]
@@ -72,7 +67,7 @@ def by_model(label: str, measure: Callable[[Encoded], Any], options: Options) ->
         for name, encoded in codes.items():
             bar.step(f"001: {label} of {name}")
             source = "given" if options.codes else "published"
-            kept = KeptNumbers(options.folder / "001" / f"{source} {name} {n_rows} {options.seed or 0}.json")
+            kept = StoredNumbers(options.folder / "001" / f"{source} {name} {n_rows} {options.seed or 0}.json")
             found[name] = kept.value(label, partial(measure, encoded))
     return found
 
@@ -220,7 +215,6 @@ def models_in(found: Numbers, *wanted: str) -> Iterator[tuple[str, Any]]:
 
 
 YES, NO = "✓", "✗"
-
 COLUMNS = ("no classifier", "nonlinear", "uses q(z|x)", "continuous factors", "real data")
 
 # our name of a metric, the paper's name, and the paper's marks; ~ means with forests but not with a lasso
@@ -312,11 +306,8 @@ TABLE = Experiment(
 
 
 SEED_DRAWS = MixtureSampling(1000)
-
 LATENTS = (5, 10, 15, 20)
-
 SAME_RANK = 0.4  # 'uncorrelated' is concluded only if the interval's half-width is at most this
-
 SAME = 0.1  # relative change up to which a number is called unchanged
 
 Settings = list[SmallSetting]

@@ -34,28 +34,23 @@ from unweave.progress import progress_bar
 from unweave.score import Score
 from unweave.synthetic.attacks import Mixing, Redundancy, mixing_matrix
 from unweave_papers.experiment import ClaimCheck, Experiment, Options
-from unweave_papers.stored import KeptNumbers, peak_memory
+from unweave_papers.stored import StoredNumbers, peak_memory
 from unweave_papers.trained import (
     GRIDS,
     MODELS,
     codes_of,
     codes_of_grid,
     evidence_of_levels,
-    grid_in_words,
+    grid_description,
     models_among,
     rows_of_grid,
 )
 
 MODEL, EVERYTHING = "beta-TCVAE", max(GRIDS)
-
 GRID = QuantisedPosterior(bins=100, limits=(-4.0, 4.0))  # as in 001's published code
-
 ALL_IMAGES_DRAWS = MixtureSampling(500, most_rows=EVERYTHING)
-
 RANDOM_ROWS = (2500, 10_000, 40_000)
-
 ALL_IMAGES_BUDGET = 480.0  # CPU seconds for UniBound
-
 MOST_MINUTES, MOST_MEMORY = 15, 3.0
 
 
@@ -82,7 +77,7 @@ class AllImages:
 def compute(options: Options) -> AllImages:
     """Encode all images or read their codes, compute the scores, and store every number."""
     encoded = codes_of_grid(options, EVERYTHING, [MODEL])[MODEL]
-    kept = KeptNumbers(
+    kept = StoredNumbers(
         options.folder / "002" / f"all images {MODEL} {ALL_IMAGES_DRAWS.samples} {options.seed or 0}.json"
     )
     order = np.random.default_rng(options.seed or 0).permutation(encoded.n_rows)
@@ -147,7 +142,7 @@ def _fits(n_images: int, before: dict[int, ScoreWithCost]) -> bool:
     return spent + before[largest].seconds * n_images / largest <= ALL_IMAGES_BUDGET
 
 
-def _stored_images(kept: KeptNumbers, name: str, metric: Callable[..., Any], encoded: Encoded) -> ScoreWithCost:
+def _stored_images(kept: StoredNumbers, name: str, metric: Callable[..., Any], encoded: Encoded) -> ScoreWithCost:
     def measure() -> list[float]:
         evidence, start = evidence_of_levels(encoded), time.process_time()
         found = metric(evidence)
@@ -219,12 +214,10 @@ def _columns(encoded: Encoded, attack: Redundancy) -> Components:
 
 
 ATTACKED_MODELS = ("beta-VAE", "beta-TCVAE")
-
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 5.0)
 
 # interventions use random rows, and information uses all combinations of fewer values
 N_ROWS, ROWS_OF_DECOMPOSITION = 20_000, 46_080
-
 ATTACK_DRAWS = MixtureSampling(1000, most_rows=max(GRIDS))
 
 
@@ -254,7 +247,7 @@ def attacked_encoders(options: Options) -> dict[str, Attacked]:
         for name, encoded in codes.items():
             source = "given" if options.codes else "published"
             sizes = f"{n_rows} {ROWS_OF_DECOMPOSITION} {ATTACK_DRAWS.samples} {options.seed or 0}"
-            kept = KeptNumbers(options.folder / "002" / f"{source} attacked {name} {sizes}.json")
+            kept = StoredNumbers(options.folder / "002" / f"{source} attacked {name} {sizes}.json")
             rows = []
             for alpha in STRENGTHS:
                 bar.step(f"002: {name} attacked with strength {alpha:g}")
@@ -321,15 +314,10 @@ def _with_codes(evidence: Evidence, codes: object) -> Evidence:
 
 
 PAPERS_MODELS = ("beta-VAE", "FactorVAE", "beta-TCVAE", "JointVAE")
-
 DRAWS = MixtureSampling(500, most_rows=max(GRIDS))  # sums over all rows, as in Eq 8
-
 ROWS = (2500, 5000, 10_000, 20_000, 50_000, 100_000)
-
 COARSEST, TIMED_IMAGES = 11_520, 1000
-
 BUDGET = 300.0  # CPU seconds for encoding and decomposing all models
-
 BOUNDS = {
     "unique": (unibound, unique_upper_bound),
     "redundant": (redundancy_lower_bound, redundancy_upper_bound),
@@ -344,14 +332,14 @@ class Decomposed:
     """Results of one encoder: scores, UniBound by the number of rows, and lower and upper bounds of the three parts.
 
     ``errors`` are standard errors of the sampled scores. ``by_grid`` has UniBound on all combinations of fewer values,
-    and ``by_rows`` on random rows. ``rows_in_words`` describes the rows on which ``scores`` are computed.
+    and ``by_rows`` on random rows. ``rows_description`` describes the rows on which ``scores`` are computed.
     """
 
     scores: dict[str, float]
     by_rows: Numbers
     bounds: dict[str, tuple[float, float]]
     n_rows: int
-    rows_in_words: str
+    rows_description: str
     by_grid: Numbers
     errors: dict[str, float]
 
@@ -360,7 +348,7 @@ def decomposed_encoders(options: Options) -> dict[str, Decomposed]:
     """Decompose the paper's models on a complete grid, or on random rows with --rows or --codes."""
     if options.codes is None and options.n_rows is None:
         n_rows = _affordable_grid(options)
-        codes, words = codes_of_grid(options, n_rows, PAPERS_MODELS), grid_in_words(n_rows)
+        codes, words = codes_of_grid(options, n_rows, PAPERS_MODELS), grid_description(n_rows)
     else:
         names = tuple(models_among(codes_of(options, ROWS[0], PAPERS_MODELS), PAPERS_MODELS))
         n_rows = options.n_rows or _affordable_rows(options, names)
@@ -423,10 +411,10 @@ def _drawn(metric: Callable[..., Score], evidence: Evidence) -> tuple[float, flo
     return found.raw, float(found.parts["standard_error"])
 
 
-def _stored_encoders(name: str, n_rows: int, is_grid: bool, options: Options) -> KeptNumbers:
+def _stored_encoders(name: str, n_rows: int, is_grid: bool, options: Options) -> StoredNumbers:
     source = "grid" if is_grid else "given" if options.codes else "published"
     file = f"{source} {name} {n_rows} {DRAWS.samples} all rows {options.seed or 0}.json"
-    return KeptNumbers(options.folder / "002" / file)
+    return StoredNumbers(options.folder / "002" / file)
 
 
 def _affordable_grid(options: Options) -> int:
@@ -463,5 +451,5 @@ def _affordable_rows(options: Options, names: tuple[str, ...]) -> int:
     return int(_settled(options).number(f"random rows of {len(names)} encoders", settle))
 
 
-def _settled(options: Options) -> KeptNumbers:
-    return KeptNumbers(options.folder / "002" / f"budget {options.seed or 0}.json")
+def _settled(options: Options) -> StoredNumbers:
+    return StoredNumbers(options.folder / "002" / f"budget {options.seed or 0}.json")

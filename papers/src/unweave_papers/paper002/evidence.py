@@ -14,7 +14,7 @@ from unweave.metrics import synergy_upper_bound, unibound, unique_upper_bound
 from unweave.metrics.decomposition import partial_information
 from unweave.synthetic.attacks import Redundancy, Synergy
 from unweave.synthetic.theory import Attack, ToyModel
-from unweave_papers.ledger import Evidenced, decided, near
+from unweave_papers.ledger import ClaimEvidence, near
 
 EXACT = GaussianInformation()
 
@@ -44,23 +44,23 @@ def _unibound(k: int, sigma: float, attack: Attack = "none", alpha: float = 0.0)
     return float(unibound(_attacked(k, sigma, attack, alpha), estimator=EXACT, normalise=False).raw)
 
 
-def untouched_codes() -> Evidenced:
+def untouched_codes() -> ClaimEvidence:
     """Claim 105: MIG and UniBound of codes that were not attacked are 1/2 log(1 + 1/sigma^2)."""
     printed = 0.5 * math.log(1 + 1 / 0.01)
     figures = {"printed, sigma = .1": printed, "MIG": _mig(5, 0.1), "UniBound": _unibound(5, 0.1)}
-    return decided(figures, lambda values: near(values, printed, 1e-6))
+    return ClaimEvidence.by_rule(figures, lambda values: near(values, printed, 1e-6))
 
 
-def unibound_under_redundancy() -> Evidenced:
+def unibound_under_redundancy() -> ClaimEvidence:
     """Claim 106: UniBound under redundancy has the printed closed form, for two, three and five factors."""
     s, a = 0.01, 100.0
     printed = 0.5 * math.log((1 + s) * (1 + a * s) / (s * (1 + a * (1 + s))))
     figures = {"printed, sigma = .1, alpha = 10": printed}
     figures |= {f"UniBound, K = {k}": _unibound(k, 0.1, "redundancy", 10.0) for k in (2, 3, 5)}
-    return decided(figures, lambda values: near(values, printed, 1e-6))
+    return ClaimEvidence.by_rule(figures, lambda values: near(values, printed, 1e-6))
 
 
-def mig_under_redundancy() -> Evidenced:
+def mig_under_redundancy() -> ClaimEvidence:
     """Claim 107: MIG under redundancy has the printed closed form.
 
     Our result: this is wrong for two and three factors.
@@ -73,10 +73,10 @@ def mig_under_redundancy() -> Evidenced:
     figures: dict[str, float] = {}
     for k in (2, 3, 5):
         figures |= {f"printed, K = {k}": printed(k), f"exact, K = {k}": _mig(k, 0.1, "redundancy", 10.0)}
-    return decided(figures, lambda v: near([v[0] - v[1], v[2] - v[3], v[4] - v[5]], 0.0, 1e-6))
+    return ClaimEvidence.by_rule(figures, lambda v: near([v[0] - v[1], v[2] - v[3], v[4] - v[5]], 0.0, 1e-6))
 
 
-def curves_of_five_factors() -> Evidenced:
+def curves_of_five_factors() -> ClaimEvidence:
     """Claim 108: MIG and UniBound follow the printed curves for five factors."""
     figures: dict[str, float] = {}
     apart: list[float] = []
@@ -86,17 +86,19 @@ def curves_of_five_factors() -> Evidenced:
         found = [_mig(5, 0.1, "redundancy", alpha), _unibound(5, 0.1, "redundancy", alpha)]
         apart += [abs(p - f) for p, f in zip(printed, found, strict=True)]
         figures |= {f"MIG, alpha = {alpha:g}": found[0], f"UniBound, alpha = {alpha:g}": found[1]}
-    return decided(figures | {"largest distance from the printed curves": max(apart)}, lambda v: v[-1] < 1e-6)
+    return ClaimEvidence.by_rule(
+        figures | {"largest distance from the printed curves": max(apart)}, lambda v: v[-1] < 1e-6
+    )
 
 
-def mig_survives_redundancy() -> Evidenced:
+def mig_survives_redundancy() -> ClaimEvidence:
     """Claim 109: MIG does not tend to 0 under redundancy. Its limit is computed for five factors."""
     limit = 0.5 * math.log(1 + (1 - (1 - 2 / 5) ** 2) / 0.01)
     figures = {"limit for K = 5": limit, "MIG, alpha = 1,000": _mig(5, 0.1, "redundancy", 1000.0)}
-    return decided(figures, lambda v: v[1] > 1 and near(v, limit, 1e-3))
+    return ClaimEvidence.by_rule(figures, lambda v: v[1] > 1 and near(v, limit, 1e-3))
 
 
-def both_under_synergy() -> Evidenced:
+def both_under_synergy() -> ClaimEvidence:
     """Claim 110: MIG and UniBound under synergy are 1/2 log(1 + 1/(alpha^2 + sigma^2))."""
     printed = 0.5 * math.log(1 + 1 / (100 + 0.01))
     figures = {
@@ -104,10 +106,10 @@ def both_under_synergy() -> Evidenced:
         "MIG": _mig(5, 0.1, "synergy", 10.0),
         "UniBound": ToyModel(5, 0.1, "synergy", 10.0).unibound,
     }
-    return decided(figures, lambda values: near(values, printed, 1e-6))
+    return ClaimEvidence.by_rule(figures, lambda values: near(values, printed, 1e-6))
 
 
-def upper_bound_under_synergy() -> Evidenced:
+def upper_bound_under_synergy() -> ClaimEvidence:
     """Claim 111: the upper bound on unique information under synergy is 1/2 log(1 + 1/sigma^2) (Table 1).
 
     Our result: the paper's own Eq. 7 gives a smaller upper bound.
@@ -115,10 +117,10 @@ def upper_bound_under_synergy() -> Evidenced:
     evidence = _attacked(5, 0.1, "synergy", 10.0)
     found = unique_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0]
     figures = {"Table 1": 0.5 * math.log(101), "Eq. 7": float(found)}
-    return decided(figures, lambda v: abs(v[0] - v[1]) < 1e-3)
+    return ClaimEvidence.by_rule(figures, lambda v: abs(v[0] - v[1]) < 1e-3)
 
 
-def the_upper_bound_is_fooled_by_synergy() -> Evidenced:
+def the_upper_bound_is_fooled_by_synergy() -> ClaimEvidence:
     """Claim 112: synergy inflates the upper bound on unique information.
 
     Our result: it inflates the looser bound that includes synergistic information, but not the bound of Eq. 7.
@@ -126,10 +128,12 @@ def the_upper_bound_is_fooled_by_synergy() -> Evidenced:
     evidence = _attacked(5, 0.1, "synergy", 10.0)
     tight = float(unique_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0])
     loose = tight + float(synergy_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0])
-    return decided({"Eq. 7, alpha = 10": tight, "Eq. 7 plus synergy, alpha = 10": loose}, lambda v: v[0] > 1)
+    return ClaimEvidence.by_rule(
+        {"Eq. 7, alpha = 10": tight, "Eq. 7 plus synergy, alpha = 10": loose}, lambda v: v[0] > 1
+    )
 
 
-def information_of_the_rest_under_synergy() -> Evidenced:
+def information_of_the_rest_under_synergy() -> ClaimEvidence:
     """Claim 113: Eq. 14, the information of all codes but an added one about another factor, has (1 - 2/K)^2.
 
     Our result: the right term is 4/K^2.
@@ -137,13 +141,13 @@ def information_of_the_rest_under_synergy() -> Evidenced:
     s, a, k = 0.25, 4.0, 5
     printed = 0.5 * math.log((1 + s) * (1 + s + a) / (s * (1 + s + a) + a * (1 - 2 / k) ** 2))
     exact = float(_informations(k, 0.5, "synergy", 2.0)[1][k + 1])
-    return decided(
+    return ClaimEvidence.by_rule(
         {"printed, K = 5, sigma = .5, alpha = 2": printed, "exact, K = 5, sigma = .5, alpha = 2": exact},
         lambda v: abs(v[0] - v[1]) < 1e-6,
     )
 
 
-def entropy_of_a_gaussian() -> Evidenced:
+def entropy_of_a_gaussian() -> ClaimEvidence:
     """Claim 114: the entropy of a Gaussian vector is 1/2 log(2 pi e det S).
 
     Our result: it is 1/2 log((2 pi e)^n det S).
@@ -155,10 +159,10 @@ def entropy_of_a_gaussian() -> Evidenced:
         "printed": 0.5 * (math.log(2 * math.pi * math.e) + logdet),
         "sum of the entropies of three independent variables": exact,
     }
-    return decided(figures, lambda v: abs(v[0] - v[1]) < 1e-9)
+    return ClaimEvidence.by_rule(figures, lambda v: abs(v[0] - v[1]) < 1e-9)
 
 
-def redundancy_and_synergy_are_known() -> Evidenced:
+def redundancy_and_synergy_are_known() -> ClaimEvidence:
     """Claim 115: the toy model's redundancy and synergy are known, because their lower and upper bounds are equal."""
     red, syn = ToyModel(5, 0.1, "redundancy", 10.0), ToyModel(5, 0.1, "synergy", 10.0)
     s, a = 0.01, 100.0
@@ -168,10 +172,10 @@ def redundancy_and_synergy_are_known() -> Evidenced:
         "C under synergy, printed": 0.5 * math.log((1 + s) * (s + a) / (s * (1 + s + a))),
         "C under synergy, bound": syn.synergy,
     }
-    return decided(figures, lambda v: abs(v[0] - v[1]) < 1e-9 and abs(v[2] - v[3]) < 1e-9)
+    return ClaimEvidence.by_rule(figures, lambda v: abs(v[0] - v[1]) < 1e-9 and abs(v[2] - v[3]) < 1e-9)
 
 
-def unibound_is_below_the_gap() -> Evidenced:
+def unibound_is_below_the_gap() -> ClaimEvidence:
     """Claim 116: UniBound is at most the gap of MIG, for all attacks, strengths and numbers of factors."""
     attacks: tuple[Attack, ...] = ("none", "redundancy", "synergy")
     cases = [
@@ -182,13 +186,13 @@ def unibound_is_below_the_gap() -> Evidenced:
         for alpha in (0.5, 10.0)
     ]
     gaps = [model.mig_numerator - model.unibound for model in cases]
-    return decided({"smallest MIG minus UniBound in 36 cases": min(gaps)}, lambda v: v[0] > -1e-9)
+    return ClaimEvidence.by_rule({"smallest MIG minus UniBound in 36 cases": min(gaps)}, lambda v: v[0] > -1e-9)
 
 
-def the_reflection_is_orthonormal() -> Evidenced:
+def the_reflection_is_orthonormal() -> ClaimEvidence:
     """Claim 117: the matrix I - (2/K) 11' is orthonormal."""
     apart = []
     for k in (2, 3, 5, 10):
         reflection = np.eye(k) - 2 / k * np.ones((k, k))
         apart.append(float(np.abs(reflection @ reflection.T - np.eye(k)).max()))
-    return decided({"largest entry of U U' - I": max(apart)}, lambda v: v[0] < 1e-12)
+    return ClaimEvidence.by_rule({"largest entry of U U' - I": max(apart)}, lambda v: v[0] < 1e-12)

@@ -26,13 +26,9 @@ from unweave_papers.paper002.encoders import ALL_IMAGES, Attacked, Decomposed, a
 from unweave_papers.trained import measured, total_correlation_vaes, trained
 
 SIGMA, ALPHA = 0.1, 10.0
-
 SIZES = (2, 3, 5)
-
 ATTACKS: tuple[Attack, ...] = ("none", "redundancy", "synergy")
-
 STRENGTHS = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 100.0)
-
 SHOWN_STRENGTH = 2.0  # strength of the attacks in the diagrams
 
 
@@ -344,15 +340,14 @@ SEED_STUDIES = (
 )
 
 
-FLAT, STRONGLY, ALMOST_NOTHING = 0.05, 0.5, 0.02
-
+FLAT, STRONGLY, NEAR_ZERO = 0.05, 0.5, 0.02
 TWO_SIDED = 1.96  # half-width of a 95 % interval in standard errors
 
 
 def compare_scores(found: dict[str, Decomposed], options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3a: MIG and UniBound mostly agree, but not for FactorVAE."""
     for name, model in found.items():
-        yield ClaimCheck(f"{name} ({model.n_rows} rows: {model.rows_in_words})", "figure only", _scores(model))
+        yield ClaimCheck(f"{name} ({model.n_rows} rows: {model.rows_description})", "figure only", _scores(model))
     for name, model in found.items():
         for numbers, which in ((model.by_grid, "all combinations of fewer values"), (model.by_rows, "random rows")):
             if numbers:
@@ -366,11 +361,11 @@ def compare_scores(found: dict[str, Decomposed], options: Options) -> Iterator[C
     gap = mine.scores["MIG"]
     yield ClaimCheck("MIG is highest for FactorVAE", "yes", here, gap > best, 118, value=gap)
     here = f"{_interval(mine, 'UniBound')}, others up to {most:.3f}"
-    if most <= ALMOST_NOTHING:
+    if most <= NEAR_ZERO:
         yield ClaimCheck(UNIBOUND_0, "about 0", f"{here}: too few rows to decide", None, 118, undecided=True)
     else:
         unique = mine.scores["UniBound"]
-        yield ClaimCheck(UNIBOUND_0, "about 0", here, unique < ALMOST_NOTHING, 118, value=unique)
+        yield ClaimCheck(UNIBOUND_0, "about 0", here, unique < NEAR_ZERO, 118, value=unique)
 
 
 UNIBOUND_0 = "UniBound of FactorVAE is almost 0, unlike that of other models"
@@ -380,7 +375,7 @@ def compare_parts(found: dict[str, Decomposed], options: Options) -> Iterator[Cl
     """Compare with Figure 3b: FactorVAE is redundant; beta-TCVAE has more unique information than beta-VAE."""
     for name, model in found.items():
         shown = ", ".join(f"{part} {low:.3f} to {high:.3f}" for part, (low, high) in model.bounds.items())
-        yield ClaimCheck(f"{name} ({model.n_rows} rows: {model.rows_in_words})", "figure only", shown)
+        yield ClaimCheck(f"{name} ({model.n_rows} rows: {model.rows_description})", "figure only", shown)
     if "FactorVAE" in found and len(found) > 1:
         least = {name: model.bounds["redundant"][0] for name, model in found.items()}
         mine = least.pop("FactorVAE")
@@ -438,7 +433,7 @@ def compare_attacks(found: dict[str, Attacked], options: Options) -> Iterator[Cl
         yield ClaimCheck(f"{name}: MIG falls slightly", "slightly", f"by {fall:.3f}", little, 119, value=fall)
         first, last = model.scores["UniBound"][0], model.scores["UniBound"][-1]
         error = TWO_SIDED * max(model.scores["error of UniBound"])
-        defined = first > max(ALMOST_NOTHING / 2, error)
+        defined = first > max(NEAR_ZERO / 2, error)
         yield ClaimCheck(
             f"{name}: UniBound falls strongly",
             "strongly",

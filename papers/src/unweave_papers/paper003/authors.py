@@ -16,7 +16,6 @@ from unweave.sweeps import summary
 from unweave_papers.paper003.settings import COLUMNS
 
 TEXT = ("run", "sweep", "dgp", "encoder", "fn")
-
 WHOLE = ("n", "d", "m", "r")
 
 Key = tuple[Any, ...]  # the key of a setting, followed by the label of a metric
@@ -90,7 +89,6 @@ def _read(row: dict[str, str], intervals: bool) -> SeedMean:
 
 
 COMPARED = ("MCC-P", "MCC-S", "R2", "MIG")
-
 ROUNDING = 1.5e-5  # both numbers are rounded to five digits
 
 

@@ -24,11 +24,8 @@ from unweave_papers.experiment import plain_table
 Answer = Literal["fine", "beware", "note"]
 
 HIGH_FLOOR = 0.1
-
 N_DRAWS = 19
-
 CHECKED: dict[str, Metric[...]] = {"MCC": mcc, "R2": r2, "DCI-D": dci_disentanglement}
-
 GENERAL = ("identification", "r2", "mcc", "dci_disentanglement", "mig", "minimality", "sufficiency")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper
-from unweave_papers.paper003.authors import CellAgreement, compared
-from unweave_papers.paper003.claims import checked_claims
+from unweave_papers.ledger import claims_of, holds_by_rules
+from unweave_papers.paper003 import evidence
+from unweave_papers.paper003.authors import CellAgreement, Key, SeedMean, compared
 from unweave_papers.paper003.figures import (
     FIGURES,
     Computed,
@@ -32,6 +33,25 @@ def compare_cells(name: str, found: Computed, options: Options) -> Iterator[Clai
     """Check the claims about these cells, and count the cells that agree with the authors' data if these are given."""
     yield from checked_claims(found.ours)
     yield from counted(list(compared(name, found.theirs, found.ours)))
+
+
+def checked_claims(means: Mapping[Key, SeedMean]) -> Iterator[ClaimCheck]:
+    """Check the ledger's claims about these cells on their means, unless a claim compares two protocols."""
+    for claim in claims_of("003"):
+        cells = [arguments for function, arguments in claim.rows.values() if function == "figure"]
+        keys = {(*setting.key, metric) for setting, metric, *_ in cells}
+        if not cells or len(keys) < len(cells) or not keys <= means.keys():
+            continue
+        figures = {
+            name: means[*arguments[0].key, arguments[1]].mean
+            if function == "figure"
+            else float(getattr(evidence, function)(*arguments))
+            for name, (function, arguments) in claim.rows.items()
+        }
+        holds = holds_by_rules(claim, list(figures.values()))
+        here = "; ".join(f"{name}: {value:.3f}" for name, value in figures.items())
+        paper = claim.stated or "no figure"
+        yield ClaimCheck(claim.statement, paper, here, holds is True, claim.number, in_part=holds is None)
 
 
 def compare_all(found: list[CellAgreement], options: Options) -> Iterator[ClaimCheck]:

@@ -103,11 +103,8 @@ def _mixing(name: str, d: int, metrics: tuple[str, ...]) -> PaperFigure:
 
 
 RATIO = {"sweep": ("ratio",)}
-
 OVERCOMPLETE = ("E5", "E6", "E7", "E8")
-
 DROPPED = {"sweep": ("6a",)}
-
 DECLARED = [
     PaperFigure(
         "fig1",
@@ -403,19 +400,12 @@ def _numbers(mean: SeedMean | None) -> tuple[str, ...]:
 
 # Okabe and Ito's colours, which can be distinguished with any colour vision, and further colours after them
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#000000")
-
 EXTRA = ("#999999", "#5e3c99", "#b2abd2", "#666666")
-
 ORDER = ("MCC-P", "DCI-D", "R2", "MCC-S", "MCC-RDC", "MIG", "InfoM", "T-MEX", "DCI-C", "DCI-I", "InfoC", "InfoE")
-
 COLOUR_OF_METRIC = dict(zip(ORDER, (*COLOURS, *EXTRA), strict=True))
-
 LINES: tuple[Any, ...] = ("-", (0, (1.2, 1.2)))  # solid and dotted
-
 MARKERS = ("o", "s")
-
 PANELS_PER_ROW = 4
-
 NAMES = {
     "D1": "independent (D1)",
     "D2": "correlated (D2)",

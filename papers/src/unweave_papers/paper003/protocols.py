@@ -119,11 +119,8 @@ def released_r2(
 ProtocolName = Literal["ours", "authors"]
 
 MAIN = ("DCI-D", "MCC-P", "MCC-S", "R2")
-
 SUITE = (*MAIN, "MCC-RDC", "MIG", "InfoM", "T-MEX")
-
 ALL = (*SUITE, "DCI-C", "DCI-I", "InfoC", "InfoE")
-
 ENCODER_SEEDS_FROM = 1_000_000
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -241,23 +241,14 @@ def _coupled(d: int, alpha: float | None, fn: str) -> Coupled:
 
 
 FIRST_SEED = 42
-
 WORLDS = {"D1": 0.0, "D2": 0.5, "D3": None, "D4": None}  # to the correlation stated in the tables
-
 ALPHAS = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
-
 COUPLINGS = (0.0, 0.02, 0.05, 0.08, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.99)
-
 CORRELATIONS = (-0.99, *(k / 10 for k in range(-9, 10)), 0.99)
-
 CONDITIONS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0)
-
 SIZES = ((2, 100, ""), (5, 1000, "_d5"), (10, 1000, "_d10"))
-
 ROWS = (50, 100, 200, 500, 1000, 2000, 5000)
-
 TIMES = "\N{MULTIPLICATION SIGN}"  # used in the names of the null experiments' arms
-
 RATIOS = (1.5, 2, 3, 5, 10)
 
 
@@ -444,3 +435,45 @@ SWEEPS = {
     )
     for name, (title, settings) in _DECLARED.items()
 }
+
+
+def cell(run: str, **columns: Any) -> Setting:
+    """Return the only cell of an experiment's run that has these values in these columns.
+
+    >>> cell("exp06", sweep="6a", dgp="D3", m=9).encoder
+    'E4'
+    """
+    settings = SWEEPS[run.partition("_")[0].partition("@")[0]].settings
+    matching = [
+        setting
+        for setting in settings
+        if setting.run == run and all(getattr(setting, name) == value for name, value in columns.items())
+    ]
+    if len(matching) != 1:
+        raise ValueError(f"{len(matching)} cells of {run} have {columns}: name more columns.")
+    return matching[0]
+
+
+def scored_cells(
+    *, name: str, seeds: int = 5, protocol: ProtocolName = "authors", **columns: Any
+) -> Iterator[tuple[str, tuple[Setting, str, ProtocolName, int]]]:
+    """Yield the cells of a claim's row by name, each with its metric, protocol and number of seeds.
+
+    A column with a list stands for a cell for each of its values; of several lists, the last changes fastest.
+
+    >>> [name for name, _ in scored_cells(name="{metric}, n = {n}", metric=["R2", "MIG"], run="exp13", d=3, n=60)]
+    ['R2, n = 60', 'MIG, n = 60']
+    """
+    if unknown := set(columns) - {*COLUMNS, "metric"}:
+        raise ValueError(f"{', '.join(sorted(unknown))} is not a column of 003")
+    if protocol not in get_args(ProtocolName):
+        raise ValueError(f"{protocol!r} is not a protocol of 003")
+    lists = [value if isinstance(value, list) else [value] for value in columns.values()]
+    for values in itertools.product(*lists):
+        chosen = dict(zip(columns, values, strict=True))
+        metric = chosen.pop("metric")
+        if metric not in ALL:
+            raise ValueError(f"{metric!r} is not a metric of 003")
+        setting = cell(**chosen)
+        ratios = {"m_per_d": setting.m / setting.d, "m_per_n": setting.m / setting.n}
+        yield name.format(metric=metric, **vars(setting), **ratios), (setting, metric, protocol, seeds)

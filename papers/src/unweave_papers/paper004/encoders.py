@@ -31,13 +31,12 @@ from unweave.score import Score
 from unweave.synthetic.toys import ClassesWithNuisance, DependentClasses
 from unweave_papers.experiment import Options
 from unweave_papers.paper004.evidence import with_lasso
-from unweave_papers.stored import KeptNumbers
+from unweave_papers.stored import StoredNumbers
 from unweave_papers.trained import codes_of
 
 Measure = Callable[[Evidence], float]
 
 N_ROWS = 2000
-
 ROWS_OF_FOREST, TREES, DEPTH = 1000, 20, 5
 
 # from independent factors to the strongest dependence, with the pairs and sigmas of 004's code for dSprites
@@ -51,7 +50,6 @@ LEVELS: dict[str, tuple[Dependence, ...]] = {
 }
 
 LASSO = Lasso(0.002)
-
 METRICS: dict[str, Measure] = {
     "FactorVAE": lambda evidence: factor_vae_score(evidence).raw,
     "MIG": lambda evidence: mig(evidence).raw,
@@ -64,7 +62,6 @@ METRICS: dict[str, Measure] = {
 }
 
 BINS = (5, 10, 15, 20, 30, 50)
-
 SAMPLES = (250, 500, 1000, 2000)
 
 
@@ -149,7 +146,7 @@ def _measured(
             for encoder, encoded in codes.items():
                 source = "given" if options.codes else "published"
                 path = options.folder / "004" / f"{source} {encoder} {level} {n_rows} {options.seed or 0}.json"
-                kept, evidence = KeptNumbers(path), encoded.evidence()
+                kept, evidence = StoredNumbers(path), encoded.evidence()
                 for name, measure in wanted.items():
                     found[name][-1].append(kept.number(prefix + name, partial(measure, evidence)))
                 found[label][-1].append(kept.number(label, partial(target, evidence)))
@@ -219,19 +216,12 @@ def interval(first: FloatArray, second: FloatArray, seed: int = 0) -> tuple[floa
 
 
 TOY_ROWS, N_BINS = 5000, 20
-
 ALPHAS = (0.25, 0.4, 0.55, 0.7, 0.85, 1.0)
-
 DELTAS = (0.25, 0.4, 0.55, 0.7, 0.85, 1.0)
-
 BETAS = (0.0, 0.2, 0.4, 0.6, 0.8)
-
 TOY_BINS = (10, 20, 40, 80)
-
 ROWS = (500, 1000, 5000, 20_000)
-
 N_FACTORS = (2, 4, 8, 16)
-
 TIMED_ROWS = 2000
 
 Scored = Callable[[Evidence], Score]
@@ -243,7 +233,6 @@ def with_bins(metric: Callable[..., Score], n_bins: int) -> Scored:
 
 
 MINIMALITY, SUFFICIENCY = with_bins(minimality, N_BINS), with_bins(sufficiency, N_BINS)
-
 TOY_METRICS: dict[str, Scored] = {
     "FactorVAE": factor_vae_score,
     "MIG": mig,

@@ -37,7 +37,7 @@ from unweave_papers.paper004.encoders import (
     samples_against,
     with_bins,
 )
-from unweave_papers.stored import KeptNumbers
+from unweave_papers.stored import StoredNumbers
 from unweave_papers.trained import N_STEPS, annealed_vae, beta_vaes, factor_vaes, total_correlation_vaes, trained
 
 FALLS = 0.05
@@ -188,7 +188,6 @@ TOYS = (
 
 
 STRONG, STABLE = 0.5, 0.3
-
 ACCURACY, IRS = (best_single_code_accuracy, "accuracy"), (robustness, "IRS")
 
 
@@ -323,7 +322,7 @@ def compute(target: tuple[Callable[[Evidence], float], str], options: Options) -
                 file = options.folder / "004" / f"small {model.name} {steps} {level} {n_rows}.json"
                 codes = model.encode(batch.images)
                 evidence = Evidence(batch.factors, codes, factor_names=sprites.factor_names, kinds=kinds)
-                kept = KeptNumbers(file)
+                kept = StoredNumbers(file)
                 for name, metric in {**METRICS, label: measure}.items():
                     found[name][place].append(kept.number(name, partial(metric, evidence)))
     arrays = {name: np.array(rows) for name, rows in found.items()}
