@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -10,8 +9,8 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,7 +26,7 @@ from unweave.files.reading import CATEGORY, KINDS, NAMES, STD
 from unweave.own_modules import imported
 from unweave.progress import progress_bar
 from unweave.randomness import random_stream
-from unweave.whole_files import write_whole
+from unweave.store import Store, write_result
 
 
 class EncodingError(EvidenceError):
@@ -100,7 +99,7 @@ class Encoded:
             "indices": self.indices,
             "note": np.array(json.dumps(dict(self.note))),
         }
-        write_arrays(path, content)
+        write_result(path, lambda file: np.savez(file, **content), EncodingError)
         return path
 
 
@@ -128,16 +127,6 @@ def read_encoded(path: str | Path) -> Encoded:
         raise EncodingError(f"{path} has no array {error}: pass a file that unweave encode wrote.") from None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise EncodingError(f"{path} is not a complete file of codes ({error}): create it again.") from None
-
-
-def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
-    """Write an .npz in one step, so that an interruption does not leave an incomplete file."""
-    try:
-        write_whole(path, lambda stream: np.savez(stream, **arrays))
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        what = "the disk is full: make room and give the same command again" if full else f"{error.strerror}"
-        raise EncodingError(f"{path} cannot be written: {what}.") from None
 
 
 Encoder = Callable[[NDArray[np.float32]], Any]
@@ -168,8 +157,8 @@ def named_model(text: str, weights: str | Path | None = None) -> Any:
             f"{text!r} is not a model: write module:name for a function or torch module, or the name of a published "
             "model with --weights and the folder that has its arrays."
         )
-    found = imported(text, "encoder")
-    return found() if isinstance(found, type) else found
+    model = imported(text, "encoder")
+    return model() if isinstance(model, type) else model
 
 
 Spread = Literal["std", "log_variance"]
@@ -194,17 +183,17 @@ class OutputReader:
 
     def arrays(self, output: Any, n_images: int) -> dict[str, NDArray[np.float32]]:
         """Named arrays of a batch; raises an error unless they are finite, with a row per image and constant widths."""
-        found = {name: self._number_table(name, part, n_images) for name, part in self._parts(output).items()}
-        if "codes_std" in found:
-            found["codes_std"] = self._std(found["codes_std"], found["codes"])
-        shapes = {name: array.shape[1:] for name, array in found.items()}
+        arrays = {name: self._number_table(name, part, n_images) for name, part in self._parts(output).items()}
+        if "codes_std" in arrays:
+            arrays["codes_std"] = self._std(arrays["codes_std"], arrays["codes"])
+        shapes = {name: array.shape[1:] for name, array in arrays.items()}
         self._shapes = self._shapes or shapes
         if shapes != self._shapes:
             raise EncodingError(
                 f"The encoder returned {_described(shapes)} for one batch and {_described(self._shapes)} for another: "
                 "let it return the same shapes for all batches."
             )
-        return found
+        return arrays
 
     def _parts(self, output: Any) -> dict[str, Any]:
         if isinstance(output, Posterior):
@@ -290,67 +279,6 @@ def _described(shapes: Mapping[str, tuple[int, ...]]) -> str:
     return ", ".join(f"{name.removeprefix(CATEGORY)} of width {shape[0]}" for name, shape in shapes.items())
 
 
-MANIFEST = "manifest.json"
-
-
-class KeptParts:
-    """Finished parts of an encoding, each with a range of rows."""
-
-    def __init__(self, out: Path, identity: Mapping[str, Any]) -> None:
-        name = out.name if len(os.fsencode(out.name)) < 250 else sha256(os.fsencode(out.name)).hexdigest()
-        self.out, self.folder = out, out.with_name(name + ".parts")
-        self._identity = json.loads(json.dumps(dict(identity)))
-        if (self.folder / MANIFEST).exists() or any(self.folder.glob("*.npz")):
-            self._refuse_others()
-        else:
-            content = json.dumps(self._identity).encode()
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                write_whole(self.folder / MANIFEST, lambda stream: stream.write(content))
-            except OSError as error:
-                raise EncodingError(f"{self.folder} cannot be written: {error.strerror}; name another file.") from None
-
-    def has(self, start: int, stop: int) -> bool:
-        """Whether there is a complete part with these rows; a damaged one is removed."""
-        path = self._path(start, stop)
-        if not path.is_file():
-            return False
-        try:
-            with np.load(path, allow_pickle=False) as content:
-                return all(len(content[name]) == stop - start for name in content.files) and bool(content.files)
-        except (ValueError, OSError, EOFError, zipfile.BadZipFile):
-            path.unlink(missing_ok=True)
-            return False
-
-    def add(self, start: int, stop: int, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Store the part with these rows."""
-        write_arrays(self._path(start, stop), arrays)
-
-    def read(self, start: int, stop: int) -> dict[str, NDArray[Any]]:
-        """Arrays of the part with these rows, by name."""
-        with np.load(self._path(start, stop), allow_pickle=False) as content:
-            return {name: content[name] for name in content.files}
-
-    def remove(self) -> None:
-        """Remove the folder, after the output file has been written."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _path(self, start: int, stop: int) -> Path:
-        return self.folder / f"{start:09}-{stop:09}.npz"
-
-    def _refuse_others(self) -> None:
-        try:
-            found = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            found = {}
-        different = [name for name, value in self._identity.items() if found.get(name) != value]
-        if different:
-            raise EncodingError(
-                f"{self.folder} has parts of another encoding, whose {different[0]} is different: remove the folder to "
-                "start again, or name another file."
-            )
-
-
 PROBED = 8
 
 BATCHES_PER_PART = 20
@@ -407,25 +335,25 @@ def encode(
         "seed": None if rows is None else seed,
     }
     probe = reader.arrays(encoder(dataset.images(indices[:PROBED])), len(indices[:PROBED]))
-    parts = None if out is None else KeptParts(_npz(out), _identity(note, probe, batch_size))
+    store = None if out is None else Store(_folder_of_parts(out), _identity(note, probe, batch_size), EncodingError)
     stretches = list(_stretches(len(indices), batch_size * BATCHES_PER_PART))
-    kept: list[dict[str, NDArray[Any]]] = []
-    with progress_bar(len(stretches), progress) as bar:
+    parts: list[dict[str, NDArray[Any]]] = []
+    with progress_bar(len(stretches), progress) as bar, store or nullcontext():
         for start, stop in stretches:
             bar.step(f"encoding {dataset.name}: {start} of {len(indices)} images")
-            if parts is not None and parts.has(start, stop):
-                continue
-            found = _encoded_stretch(encoder, reader, dataset, indices[start:stop], batch_size)
-            if parts is None:
-                kept.append(found)
-            else:
-                parts.add(start, stop, found)
-    read = kept if parts is None else [parts.read(start, stop) for start, stop in stretches]
-    arrays = {name: np.concatenate([part[name] for part in read]) for name in read[0]}
-    encoded = Encoded(arrays, dataset.factors(indices), dataset.factor_names, dataset.kinds, indices, note)
-    if parts is not None:
-        encoded.save(parts.out)
-        parts.remove()
+            key = f"{start:09}-{stop:09}"
+            part = None if store is None else store.arrays(key)
+            if part is None:
+                part = _encoded_stretch(encoder, reader, dataset, indices[start:stop], batch_size)
+                if store is not None:
+                    store.add_arrays(key, part)
+            parts.append(part)
+        arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        encoded = Encoded(arrays, dataset.factors(indices), dataset.factor_names, dataset.kinds, indices, note)
+        if out is not None:
+            encoded.save(out)
+    if store is not None:
+        shutil.rmtree(store.folder, ignore_errors=True)
     return encoded
 
 
@@ -443,11 +371,13 @@ def _chosen(dataset: DataSet, rows: int | None, seed: int) -> NDArray[np.int64]:
     return random_stream(seed, "encoded images").permutation(len(dataset))[:rows]
 
 
-def _npz(out: str | Path) -> Path:
+def _folder_of_parts(out: str | Path) -> Path:
+    """Folder of the finished parts of an encoding, beside the file to write."""
     path = Path(out)
     if path.suffix != ".npz":
         raise EncodingError(f"{path} does not end with .npz, which is the format of the output: choose such a name.")
-    return path
+    short = len(os.fsencode(path.name)) < 250
+    return path.with_name(f"{path.name if short else hashlib.sha256(os.fsencode(path.name)).hexdigest()}.parts")
 
 
 def _stretches(n_rows: int, length: int) -> Iterator[tuple[int, int]]:

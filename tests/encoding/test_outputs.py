@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave import encoding as parts_of_encoding
-from unweave.encoding import EncodingError, KeptParts, OutputReader
+from unweave.encoding import EncodingError, OutputReader
 
 MEAN = np.arange(6.0).reshape(2, 3)
 
@@ -92,53 +91,3 @@ def test_categories_are_probabilities_up_to_rounding(table, fits):
     else:
         with pytest.raises(EncodingError, match="The rows of category 0 are not probabilities"):
             read((MEAN, None, [table]))
-
-
-def test_a_part_is_whole_if_all_its_arrays_have_its_rows(tmp_path):
-    parts = KeptParts(tmp_path / "codes.npz", {"model": "a"})
-    rows = np.arange(4.0)
-    parts.add(3, 7, {"codes": rows, "codes_std": rows})
-    parts.add(7, 11, {"codes": rows, "codes_std": rows[:3]})
-    parts.add(11, 16, {"codes": rows})
-    parts.add(16, 20, {})
-    assert [parts.has(*ends) for ends in ((3, 7), (7, 11), (11, 16), (16, 20), (20, 24))] == [True] + [False] * 4
-    assert parts.read(3, 7)["codes_std"].tolist() == rows.tolist()
-    broken = next(parts.folder.glob("*3-*7.npz"))
-    broken.write_bytes(b"half")
-    assert not parts.has(3, 7)
-    assert not broken.exists()
-
-
-def test_parts_with_python_objects_are_not_read(tmp_path):
-    parts = KeptParts(tmp_path / "codes.npz", {"model": "a"})
-    parts.add(0, 1, {"codes": np.array([{}], dtype=object)})
-    with pytest.raises(ValueError, match="allow_pickle"):
-        parts.read(0, 1)
-    assert not parts.has(0, 1)
-
-
-def test_a_part_that_another_process_removes_is_no_part(tmp_path, monkeypatch):
-    parts = KeptParts(tmp_path / "codes.npz", {"model": "a"})
-    parts.add(0, 1, {"codes": np.zeros(1)})
-
-    def removed_meanwhile(path, **_options):
-        path.unlink()
-        raise OSError
-
-    monkeypatch.setattr(parts_of_encoding.np, "load", removed_meanwhile)
-    assert not parts.has(0, 1)
-
-
-def test_parts_of_another_encoding_are_refused(tmp_path):
-    out = tmp_path / "runs" / "codes.npz"
-    first = KeptParts(out, {"model": "a", "rows": 5})
-    KeptParts(out, {"model": "a", "rows": 5})
-    with pytest.raises(EncodingError, match="parts of another encoding, whose rows is different"):
-        KeptParts(out, {"model": "a", "rows": 6})
-    first.add(0, 1, {"codes": np.zeros(1)})
-    (first.folder / "manifest.json").unlink()
-    with pytest.raises(EncodingError, match="whose model is different"):
-        KeptParts(out, {"model": "a", "rows": 5})
-    first.remove()
-    first.remove()
-    assert not first.folder.exists()

@@ -34,11 +34,15 @@ def started():
         process.kill()
 
 
-def killed_on_the_way(process, parts, n_more):
-    """Kill a run some time after it has written ``n_more`` further parts."""
-    n_before = len(list(parts.glob("*.parquet")))
+def n_lines(results):
+    return results.read_bytes().count(b"\n") if results.exists() else 0
+
+
+def killed_on_the_way(process, results, n_more):
+    """Kill a run some time after it has written the results of ``n_more`` further cells."""
+    n_before = n_lines(results)
     deadline = time.monotonic() + 120
-    while len(list(parts.glob("*.parquet"))) < n_before + n_more:
+    while n_lines(results) < n_before + n_more:
         assert process.is_alive(), "it ended by itself"
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -48,7 +52,7 @@ def killed_on_the_way(process, parts, n_more):
     assert process.exitcode == -signal.SIGKILL
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)  # together with its workers
-    return len(list(parts.glob("*.parquet")))
+    return n_lines(results)
 
 
 @pytest.mark.parametrize(
@@ -57,11 +61,11 @@ def killed_on_the_way(process, parts, n_more):
 )
 def test_killed_on_the_way(started, tmp_path, n_cells, n_jobs, n_kills):
     folder = tmp_path / "killed"
-    n_parts = [0]
+    n_done = [0]
     for _ in range(n_kills):
         n_more = random.randrange(1, n_cells // 6)
-        n_parts.append(killed_on_the_way(started(n_cells, folder, n_jobs, 0.002), folder / "parts", n_more))
-    assert (np.diff([*n_parts, n_cells]) > 0).all()
+        n_done.append(killed_on_the_way(started(n_cells, folder, n_jobs, 0.002), folder / "results.jsonl", n_more))
+    assert (np.diff([*n_done, n_cells]) > 0).all()
     assert not (folder / "table.parquet").exists()
     sweep = tiny_cells.many(n_cells, pause=0.002)
     resumed, whole = run(sweep, folder, n_jobs=n_jobs), run(sweep, tmp_path / "whole")

@@ -1,166 +1,103 @@
-"""A store tolerates corrupt and foreign files, and is used by one process and one sweep at a time."""
+"""The folder of a sweep: it survives damaged files, and belongs to one sweep and one process at a time."""
 
 import json
 import platform
-import subprocess
-import sys
-import time
 import warnings
 from importlib.metadata import version
 from pathlib import Path
 
-import polars as pl
 import pytest
 from tiny_cells import many
 
 from unweave import EvidenceError
 from unweave.store import FolderLock
-from unweave.sweeps import Measurement, run
-from unweave.sweeps.execution import compute
-from unweave.sweeps.store import Store
-
-HOLDS_THE_LOCK = """
-import pathlib, sys
-from unweave.store import FolderLock
-with FolderLock(pathlib.Path(sys.argv[1])):
-    print("locked", flush=True)
-    sys.stdin.read()
-"""
+from unweave.sweeps import run
 
 
-@pytest.fixture
-def parts(tmp_path):
-    """Parts of a run that was killed before it merged them."""
-    run(many(3), tmp_path / "whole")
-    with Store(tmp_path, "many") as store:
-        for cell in many(3).cells:
-            store.add(compute(cell))
-    return sorted((tmp_path / "parts").iterdir())
+@pytest.mark.parametrize("n_bytes", [0, 4, 100, -1, -300])
+def test_a_truncated_file_of_results_is_completed(tmp_path, n_bytes):
+    whole = run(many(3), tmp_path)
+    path = tmp_path / "results.jsonl"
+    path.write_bytes(path.read_bytes()[:n_bytes])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert run(many(3), tmp_path).equals(whole)
+    n_cut = sum("results.jsonl has 1 lines that cannot be read" in str(warning.message) for warning in caught)
+    assert n_cut == (n_bytes not in (0, -1))
 
 
-def test_parts_are_read_again(tmp_path, parts):
-    with Store(tmp_path, "many") as store:
-        assert len(store.results) == 6
+def test_foreign_files_are_left_alone(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    run(many(3), tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-@pytest.mark.parametrize("size", [0, 4, 100, -1])
-def test_a_torn_part_is_computed_again(tmp_path, parts, size):
-    parts[1].write_bytes(parts[1].read_bytes()[:size])
-    with pytest.warns(UserWarning, match=f"{parts[1].name} cannot be read"):
-        table = run(many(3), tmp_path)
-    assert table.equals(run(many(3), tmp_path / "whole"))
-    assert not list((tmp_path / "parts").iterdir())
-
-
-def test_a_part_with_other_columns_is_left_out(tmp_path, parts):
-    pl.DataFrame({"key": ["x"], "value": [1]}).write_parquet(parts[0])
-    with pytest.warns(UserWarning, match="its columns are key, value"):
-        table = run(many(3), tmp_path)
-    assert table.equals(run(many(3), tmp_path / "whole"))
-
-
-def test_foreign_files_are_left_alone(tmp_path, parts):
-    foreign = tmp_path / "parts" / "notes.txt"
-    foreign.write_text("mine")
-    with pytest.warns(UserWarning, match="notes.txt is not a file of a sweep"):
-        run(many(3), tmp_path)
-    assert foreign.read_text() == "mine"
-
-
-@pytest.mark.parametrize("name", ["cells.parquet", "table.parquet", "manifest.json"])
-def test_a_torn_file_is_made_again(tmp_path, name):
+@pytest.mark.parametrize("name", ["table.parquet", "manifest.json"])
+def test_a_truncated_file_is_made_again(tmp_path, name):
     before = run(many(3), tmp_path)
     whole = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(whole[:30])
-    with pytest.warns(UserWarning, match=f"{name} cannot be read"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         assert run(many(3), tmp_path).equals(before)
     run(many(3), tmp_path)  # without a further warning
-    if name != "cells.parquet":  # this file contains times
-        assert (tmp_path / name).read_bytes() == whole
+    assert (tmp_path / name).read_bytes() == whole
 
 
-def test_unfinished_files_of_a_killed_run_go(tmp_path, parts):
-    for folder in (tmp_path, tmp_path / "parts"):
-        (folder / ".unweave-0123456789abcdef.unfinished").write_bytes(b"PAR1")
+def test_unfinished_files_of_a_killed_run_go(tmp_path):
+    (tmp_path / ".unweave-0123456789abcdef.unfinished").write_bytes(b"PAR1")
     run(many(3), tmp_path)
-    assert not list(tmp_path.rglob("*.unfinished"))
-    assert {path.name for path in tmp_path.iterdir()} >= {"manifest.json", "cells.parquet", "table.parquet"}
-    assert not list((tmp_path / "parts").iterdir())
+    files = {path.name for path in tmp_path.iterdir()} - {"lock", "owner"}
+    assert files == {"manifest.json", "results.jsonl", "table.parquet"}
 
 
-def test_the_manifest_says_what_there_is(tmp_path, parts):
+def test_the_manifest_says_what_there_is(tmp_path):
     run(many(3), tmp_path)
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     libraries = {name: version(name) for name in ("unweave", "numpy", "scipy", "scikit-learn")}
     assert manifest == {
-        "schema": "unweave.sweep/1",
+        "schema": "unweave.sweep/2",
         "sweep": "many",
         "cells": 3,
         "results": 6,
         "finished": True,
         "versions": {"python": platform.python_version(), **libraries},
     }
-    assert (tmp_path / "manifest.json").read_text() == json.dumps(manifest, indent=1) + "\n"
 
 
-def test_another_sweep_or_schema_is_refused(tmp_path):
+def test_another_sweep_or_schema_is_refused_and_the_lock_given_back(tmp_path):
     run(many(1), tmp_path)
-    with pytest.raises(EvidenceError, match="contains the sweep 'many', not 'few'"), Store(tmp_path, "few"):
-        pass
-    (tmp_path / "manifest.json").write_text('{"schema": "unweave.sweep/0"}')
-    with pytest.raises(EvidenceError, match=r"schema 'unweave\.sweep/0'"):
-        run(many(1), tmp_path)
+    path = tmp_path / "manifest.json"
+    manifest = path.read_text()
+    for field, before, now in [("sweep", "few", "many"), ("schema", "unweave.sweep/1", "unweave.sweep/2")]:
+        path.write_text(json.dumps({**json.loads(manifest), field: before}))
+        with pytest.raises(EvidenceError, match=f"results of another {field} \\('{before}' there, '{now}' now\\)"):
+            run(many(1), tmp_path)
+    path.write_text(manifest)
+    assert run(many(1), tmp_path).height == 2
 
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(EvidenceError, match="cannot be a folder"):
+    with pytest.raises(EvidenceError, match="cannot be written: File exists"):
         run(many(1), tmp_path / "file")
 
 
-def test_what_is_not_final_is_not_kept(tmp_path):
-    with Store(tmp_path, "many") as store:
-        store.add({"0" * 32: Measurement("a", 1.0, 1.0), "1" * 32: Measurement("b", 1.0, 1.0, "failed", final=False)})
-        assert len(store.results) == 2
-    with Store(tmp_path, "many") as store:
-        assert list(store.results) == ["0" * 32]
-
-
-def test_a_folder_in_use_is_refused_until_its_process_is_gone(tmp_path):
-    command = [sys.executable, "-c", HOLDS_THE_LOCK, tmp_path]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdout.readline().strip() == b"locked"
-        with pytest.raises(EvidenceError, match=rf"in use by another run \(process {other.pid} on "):
-            run(many(1), tmp_path)
-        other.kill()
-    assert (tmp_path / "owner").read_text().startswith(str(other.pid))  # the killed process
-    assert run(many(1), tmp_path).height == 2
-
-
-def test_the_lock_is_given_back_after_a_refusal(tmp_path):
-    run(many(1), tmp_path)
-    for _ in range(2):
-        with pytest.raises(EvidenceError, match="contains the sweep"), Store(tmp_path, "few"):
-            pass
-    assert run(many(1), tmp_path).height == 2
-
-
-def test_a_folder_in_use_is_not_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("it waits"))
-    refused = pytest.raises(EvidenceError, match="is in use by another run")
-    with FolderLock(tmp_path), refused, FolderLock(tmp_path):
-        pass
+def test_a_folder_in_use_is_refused(tmp_path):
+    with FolderLock(tmp_path), pytest.raises(EvidenceError, match="is in use by another run"):
+        run(many(1), tmp_path)
 
 
 def test_folders_are_made_with_those_above(tmp_path):
     assert run(many(1), tmp_path / "a" / "b").height == 2
 
 
-def test_a_warning_names_the_line_that_runs_the_sweep(tmp_path, parts):
-    (tmp_path / "parts" / "notes.txt").touch()
-    (tmp_path / "manifest.json").write_text("{")
+def test_a_warning_names_the_line_that_runs_the_sweep(tmp_path):
+    run(many(3), tmp_path)
+    for name in ("manifest.json", "results.jsonl"):
+        (tmp_path / name).write_text("{")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         run(many(3), tmp_path)
     places = [(Path(str(warning.message).split()[0]).name, warning.filename) for warning in caught]
-    assert places[:2] == [("manifest.json", __file__), ("notes.txt", __file__)]
+    assert places == [("manifest.json", __file__), ("results.jsonl", __file__)]

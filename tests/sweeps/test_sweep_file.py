@@ -103,9 +103,9 @@ def test_the_command_computes_once(tmp_path, monkeypatch):
         pl.col("encoder") == "Kept", pl.col("metric") == "mcc (normalise=coverage)", pl.col("world.rho") == 0.0
     )
     assert kept["mean"].to_list() == pytest.approx([0.5])  # two of four factors, by construction
-    written = Path("kept-and-mixed/cells.parquet").stat().st_mtime_ns
+    written = Path("kept-and-mixed/results.jsonl").stat().st_mtime_ns
     assert CliRunner().invoke(main, ["sweep", "s.toml"]).output == first.output
-    assert Path("kept-and-mixed/cells.parquet").stat().st_mtime_ns == written
+    assert Path("kept-and-mixed/results.jsonl").stat().st_mtime_ns == written
 
 
 @pytest.mark.parametrize(

@@ -429,7 +429,7 @@ def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -
             checked = _checked(claim, options, kept)
             spent += checked.seconds
             yield checked
-    kept.path.unlink(missing_ok=True)
+    kept.remove()
 
 
 def recorded(checked: Iterable[CheckedClaim]) -> Iterator[Path]:

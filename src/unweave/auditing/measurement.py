@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, Literal, cast
 
 import joblib
@@ -23,6 +21,7 @@ from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
 from unweave.metrics import CATALOGUE
 from unweave.own_modules import OwnModules, own_modules
+from unweave.store import Results
 from unweave.synthetic.encoders import (
     Copied,
     Distributed,
@@ -48,6 +47,7 @@ from unweave.synthetic.worlds import (
     World,
 )
 from unweave.threads import one_thread
+from unweave.trust.scoring import takes_seed
 
 Auditable = MetricChoice | Callable[..., Any]
 
@@ -74,7 +74,7 @@ class Subject:
         if self.card is None:
             found = float(self.entry(evidence.factors, evidence.codes))
         else:
-            given = {"rng": seed} if self._takes_seed else {}
+            given = {"rng": seed} if takes_seed(self.entry) else {}
             found = float(self.entry(evidence, **given))
         return found if (self.worst, self.best) == (0.0, 1.0) else (found - self.worst) / (self.best - self.worst)
 
@@ -99,10 +99,6 @@ class Subject:
         if not math.isfinite(self.worst) or not math.isfinite(self.best):
             return Finding("no_scale_to_audit", metric=self.label)
         return None
-
-    @property
-    def _takes_seed(self) -> bool:
-        return "rng" in metric_of(self.entry).options and "rng" not in stated_options(self.entry)
 
 
 def subject_of(metric: Auditable, scale: Scale | None = None) -> Subject:
@@ -453,55 +449,15 @@ def _few_factors() -> Iterator[Point]:
             yield replace(point, name="few factors", series=f"{point.name} {point.series}")
 
 
-Key = tuple[str, str, int]
+def key_of(subject: Subject, case: Case, seed: int) -> str:
+    """The key of an outcome in the store, for this version of the metric and of the libraries."""
+    scale = f"{subject.worst:g} to {subject.best:g}"
+    return f"{subject.label} {subject.version}, {scale}, {case}, seed {seed}, {_library_versions()}"
 
 
-class CellStore:
-    """Outcomes by metric, case and seed; without a path they are kept in memory only.
-
-    A line is used only for the same version of the metric and of the libraries. An incomplete line is ignored.
-
-    >>> CellStore().get(("mcc 1", "case", 0)) is None
-    True
-    """
-
-    def __init__(self, path: str | Path | None = None) -> None:
-        self.path = None if path is None else Path(path)
-        self.made_with = " ".join(f"{name} {version(name)}" for name in LIBRARIES)
-        self._cells: dict[Key, Outcome] = {}
-        if self.path is not None and self.path.exists():
-            text = self.path.read_text(encoding="utf-8")
-            for line in text.splitlines():
-                self._read(line)
-            if text and not text.endswith("\n"):  # the run was killed while writing; the next entry needs a new line
-                with self.path.open("a", encoding="utf-8") as file:
-                    file.write("\n")
-
-    def get(self, key: Key) -> Outcome | None:
-        """The outcome of this cell, if it is finished."""
-        return self._cells.get(key)
-
-    def add(self, key: Key, outcome: Outcome) -> None:
-        """Add an outcome, and write it to the file immediately."""
-        self._cells[key] = outcome
-        if self.path is not None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            entry = [*key, outcome.value, outcome.problem, round(outcome.seconds, 4), self.made_with]
-            with self.path.open("ab", buffering=0) as file:  # one write, so that lines of two processes do not mix
-                file.write((json.dumps(entry) + "\n").encode())
-
-    def _read(self, line: str) -> None:
-        try:
-            metric, case, seed, value, problem, seconds, made_with = json.loads(line)
-        except ValueError:
-            return
-        if made_with == self.made_with:
-            self._cells[metric, case, seed] = Outcome(value, problem, seconds)
-
-
-def key_of(subject: Subject, case: Case, seed: int) -> Key:
-    """The key of a cell in the store."""
-    return f"{subject.label} {subject.version} {subject.worst:g} {subject.best:g}", repr(case), seed
+@functools.cache
+def _library_versions() -> str:
+    return " ".join(f"{name} {version(name)}" for name in LIBRARIES)
 
 
 @dataclass
@@ -512,7 +468,7 @@ class Bench:
     """
 
     subjects: Sequence[Subject]
-    store: CellStore = field(default_factory=CellStore)
+    store: Results = field(default_factory=Results)
     n_jobs: int = 1
     budget: float | None = None
     after_each: Callable[[], None] = lambda: None
@@ -539,21 +495,16 @@ class Bench:
         # a single job runs in this process, so that functions that cannot be pickled work
         computed = joblib.Parallel(n_jobs=min(self.n_jobs, max(len(open_cells), 1)))(work) if open_cells else []
         for (case, seed), row in zip(open_cells, computed, strict=True):
-            for subject, outcome in zip(self.subjects, row, strict=True):
-                self.store.add(key_of(subject, case, seed), outcome)
+            keys = (key_of(subject, case, seed) for subject in self.subjects)
+            self.store.add({key: astuple(outcome) for key, outcome in zip(keys, row, strict=True)})
         found: dict[Case, list[list[Outcome]]] = {case: [] for case in cases}
         for case, seed in cells:
-            row = [self._kept(subject, case, seed) for subject in self.subjects]
+            row = [Outcome(*self.store.by_key[key_of(subject, case, seed)]) for subject in self.subjects]
             seconds = sum(outcome.seconds for outcome in row)
             self.spent += seconds if (case, seed) in open_cells else 0.0
             self._seconds_by_size[case.size] = max(seconds, self._seconds_by_size.get(case.size, 0.0))
             found[case].append(row)
         return found
-
-    def _kept(self, subject: Subject, case: Case, seed: int) -> Outcome:
-        outcome = self.store.get(key_of(subject, case, seed))
-        assert outcome is not None
-        return outcome
 
     def _fits(self, cases: Sequence[Case], seeds: Sequence[int]) -> bool:
         """Whether the new cells are expected to fit into the budget, given the times of smaller cases."""
@@ -564,7 +515,7 @@ class Bench:
         return self.spent < self.budget and self.spent + expected <= self.budget
 
     def _known(self, case: Case, seed: int) -> bool:
-        return all(self.store.get(key_of(subject, case, seed)) is not None for subject in self.subjects)
+        return all(key_of(subject, case, seed) in self.store.by_key for subject in self.subjects)
 
     def _expected_seconds(self, size: int) -> float:
         smaller = [known for known in self._seconds_by_size if known <= size]

@@ -19,7 +19,6 @@ from unweave.auditing.measurement import (
     Auditable,
     Bench,
     Case,
-    CellStore,
     Grid,
     Outcome,
     Point,
@@ -47,6 +46,7 @@ from unweave.evidence import EvidenceError
 from unweave.findings import Finding
 from unweave.progress import progress_bar
 from unweave.sentences import texts
+from unweave.store import Results
 from unweave.synthetic.encoders import (
     Copied,
     Distributed,
@@ -181,7 +181,7 @@ def audit_all(
         beyond = list(dict.fromkeys(point.case for point in further_points())) if further else []
         n_cases = len(dict.fromkeys([*promised, *beyond, *(point.case for point in grid.points())]))
         with progress_bar(n_cases, progress, what="cases") as bar:
-            bench = Bench(fit, CellStore(store), n_jobs, after_each=bar.advance)
+            bench = Bench(fit, Results(store), n_jobs, after_each=bar.advance)
             bench.budget = None if budget is None else POINTS_SHARE * budget
             found = _measured(bench, grid.points(), range(seeds))
             per_subject = _settled(bench, grid.points(), found, seeds)

@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import joblib
 import numpy as np
 
 from unweave.arrays import Rows
-from unweave.card import Card, MetricUndefined
+from unweave.card import Card
 from unweave.card.card import CardDescription
 from unweave.card.decorator import metric_of, stated_options
 from unweave.codec import plain_data
@@ -44,6 +44,7 @@ from unweave.trust.comparison import comparison_of_parts
 from unweave.trust.diagnosis import diagnose
 from unweave.trust.floors import noise_floors
 from unweave.trust.intervals import PartScores, check_level, interval_of_parts, part_scores
+from unweave.trust.scoring import result_or_reason, score_or_reason, takes_seed
 from unweave.trust.verdict import check_steps, verdicts
 
 
@@ -429,7 +430,7 @@ def _run(
         (name, evidence, label, entry, seed)
         for name, evidence in evidences.items()
         for label, entry in fitting[name].items()
-        for seed in (seed_list if _takes_seed(entry) else [None])
+        for seed in (seed_list if takes_seed(entry) else [None])
     ]
     if not jobs:
         raise EvidenceError(_what_is_missing(next(iter(evidences.values()))))
@@ -502,30 +503,20 @@ def _seed_list(seeds: int | Iterable[int]) -> list[int]:
     return listed
 
 
-def _takes_seed(entry: Any) -> bool:
-    """Whether the metric has a random part whose seed was not fixed with its options."""
-    return "rng" in metric_of(entry).options and "rng" not in stated_options(entry)
-
-
 def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None) -> Row:
     card, start = metric_of(entry).card, time.process_time()
-    score, chance, problem = None, None, None
-    try:
-        score = entry(evidence) if seed is None else entry(evidence, rng=seed)
-        chance = _chance(card, evidence) if label == card.name else None  # options change the chance level
-    except (MetricUndefined, EvidenceError) as error:
-        problem = Finding("refused", text=str(error))
-    except Exception as error:  # one failing metric must not stop the others
-        text = " ".join(str(error).split())
-        problem = Finding("failed", metric=card.name, error=type(error).__name__, text=text)
+    score = score_or_reason(entry, evidence, seed)
+    # options change the chance level
+    chance = result_or_reason(lambda: _chance(card, evidence), card.name) if label == card.name else None
+    problem = next((found for found in (score, chance) if isinstance(found, Finding)), None)
     return Row(
         representation=name,
         label=label,
         card=CardDescription.of(card, _options_in_force(entry)),
         seed=seed,
-        score=score,
+        score=score if isinstance(score, Score) else None,
         problem=problem,
-        chance=chance,
+        chance=None if problem else cast(float | None, chance),
         seconds=time.process_time() - start,
     )
 

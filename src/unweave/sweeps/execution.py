@@ -1,15 +1,19 @@
-"""Running the cells of a sweep in processes or on a cluster."""
+"""Running the cells of a sweep in processes or on a cluster, with results in a folder."""
 
 from __future__ import annotations
 
+import io
 import math
 import os
+import platform
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import closing, contextmanager
+from dataclasses import astuple
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,14 +21,18 @@ import joblib
 from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
 from unweave.evidence import EvidenceError
+from unweave.findings import Finding
 from unweave.own_modules import OwnModules, own_modules
 from unweave.progress import progress_bar
-from unweave.sweeps.store import Store
-from unweave.sweeps.sweep import RESULT_COLUMNS, Cell, Measurement, Sweep, problem_of, row_keys
+from unweave.store import Store
+from unweave.sweeps.sweep import LIBRARIES, RESULT_COLUMNS, Cell, Measurement, Sweep, row_keys, unmeasured
 from unweave.threads import one_thread
+from unweave.trust.scoring import result_or_reason
 
 if TYPE_CHECKING:
     import polars as pl
+
+SCHEMA = "unweave.sweep/2"
 
 TRIES = 2
 
@@ -224,26 +232,33 @@ def run(
             f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0, and None on a cluster."
         )
     keys = [row_keys(cell) for cell in sweep.cells]
-    with Store(folder, sweep.name) as store:
-        tasks = _missing(sweep, keys, store.results)
-        n_results = len({key for of_cell in keys for key in of_cell.values()})
+    n_results = len({key for of_cell in keys for key in of_cell.values()})
+    versions = {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+    facts = {"cells": len(sweep.cells), "results": n_results, "versions": versions}
+    with Store(folder, {"schema": SCHEMA, "sweep": sweep.name}) as store:
+        by_key = {key: Measurement(*entry) for key, entry in store.results.by_key.items()}
+        tasks = _missing(sweep, keys, by_key)
         if tasks:
-            store.write_manifest(len(sweep.cells), n_results, finished=False)
+            store.describe(**facts, finished=False)
         n_before = len(sweep.cells) - len(tasks)
         with progress_bar(len(sweep.cells), progress, n_before, "cells") as bar:
             try:
                 for number, results in _computed(tasks, n_jobs, cluster, time_limit):
                     _refuse_other_versions(tasks[number], results)
-                    store.add(results)
+                    by_key |= results
+                    # results that are not final are used for this table only
+                    store.results.add({key: astuple(entry)[:-1] for key, entry in results.items() if entry.final})
                     bar.advance()
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(_where_it_is(store, n_results)) from None
             except SweepStopped as error:
                 raise SweepStopped(f"{error} {_where_it_is(store, n_results)}") from error
-        table = _table(sweep, keys, store.results)
-        store.finish(table)
-        final = all(store.results[key].final for of_cell in keys for key in of_cell.values())
-        store.write_manifest(len(sweep.cells), n_results, finished=final)
+        table = _table(sweep, keys, by_key)
+        content = io.BytesIO()
+        table.write_parquet(content)
+        store.write("table.parquet", content.getvalue())
+        final = all(by_key[key].final for of_cell in keys for key in of_cell.values())
+        store.describe(**facts, finished=final)
     return table
 
 
@@ -264,18 +279,18 @@ def _computed(
     tasks: list[Cell], n_jobs: int, cluster: str | None, time_limit: float | None
 ) -> Iterator[tuple[int, dict[str, Measurement]]]:
     """Compute tasks; yield the number and the results of each task when it is finished."""
-    found: Generator[tuple[int, Any], None, None]
+    results: Generator[tuple[int, Any], None, None]
     if not tasks:
         return
     if cluster is not None:
-        found = on_cluster(compute, tasks, cluster)
+        results = on_cluster(compute, tasks, cluster)
     elif n_jobs == 1 and time_limit is None:
-        found = ((number, compute(cell)) for number, cell in enumerate(tasks))
+        results = ((number, compute(cell)) for number, cell in enumerate(tasks))
     else:
-        found = in_processes(compute, tasks, n_jobs, time_limit)
+        results = in_processes(compute, tasks, n_jobs, time_limit)
     try:
-        with closing(found):
-            for number, result in found:
+        with closing(results):
+            for number, result in results:
                 yield number, _failed(tasks[number], result.reason) if isinstance(result, Lost) else result
     except EvidenceError:
         raise
@@ -289,11 +304,13 @@ def compute(cell: Cell) -> dict[str, Measurement]:
     keys = row_keys(cell)
     # inside a cell, no workers are started and every library uses one thread
     with joblib.parallel_config("threading", n_jobs=1), one_thread():
-        try:
-            found = cell.protocol.scores(cell.world, cell.encoder, cell.n_rows, cell.seed, cell.metric_by_label)
-        except Exception as error:  # an error of the world, the encoder or the evidence must not stop other cells
-            return _failed(cell, *problem_of(error))
-    by_label = {entry.metric: entry for entry in found}
+        # an error of the world, the encoder or the evidence must not stop other cells
+        scores = result_or_reason(
+            lambda: cell.protocol.scores(cell.world, cell.encoder, cell.n_rows, cell.seed, cell.metric_by_label), "cell"
+        )
+    if isinstance(scores, Finding):
+        return {key: unmeasured(label, scores) for label, key in keys.items()}
+    by_label = {entry.metric: entry for entry in scores}
     if by_label.keys() != keys.keys():
         raise SweepStopped(
             f"{type(cell.protocol).__name__} returned scores of {', '.join(by_label)} in place of {', '.join(keys)}."
@@ -301,10 +318,10 @@ def compute(cell: Cell) -> dict[str, Measurement]:
     return {key: by_label[label] for label, key in keys.items()}
 
 
-def _failed(cell: Cell, problem: str, final: bool = False) -> dict[str, Measurement]:
-    """Results of a cell that failed: nan with the problem; if it is not final, the next run tries the cell again."""
+def _failed(cell: Cell, problem: str) -> dict[str, Measurement]:
+    """Results of a cell that was given up: nan with the problem; the next run tries the cell again."""
     keys = row_keys(cell)
-    return {key: Measurement(label, math.nan, math.nan, problem, math.nan, final) for label, key in keys.items()}
+    return {key: Measurement(label, math.nan, math.nan, problem, final=False) for label, key in keys.items()}
 
 
 def _refuse_other_versions(task: Cell, results: Iterable[str]) -> None:
@@ -328,9 +345,9 @@ def _table(sweep: Sweep, keys: list[dict[str, str]], results: dict[str, Measurem
     names = list(dict.fromkeys(name for entry in columns for name in entry))
     names = [name for name in names if name not in ("n_rows", "seed")] + ["n_rows", "seed"]
     rows = [
-        (*(entry.get(name) for name in names), label, found.value, found.raw, found.problem)
+        (*(entry.get(name) for name in names), label, measurement.value, measurement.raw, measurement.problem)
         for entry, of_cell in zip(columns, keys, strict=True)
-        for label, found in ((label, results[key]) for label, key in of_cell.items())
+        for label, measurement in ((label, results[key]) for label, key in of_cell.items())
     ]
     by_column = zip([*names, *RESULT_COLUMNS], zip(*rows, strict=True), strict=True)
     numbers: dict[str, Any] = {"value": pl.Float64, "raw": pl.Float64, "problem": pl.String}

@@ -21,12 +21,13 @@ from typing import Protocol as TypingProtocol
 import numpy as np
 from scipy.stats import t as student
 
-from unweave.card import MetricUndefined
 from unweave.card.decorator import metric_of, stated_options
 from unweave.evaluation.choose import MetricChoice, chosen_by_text, chosen_metrics
 from unweave.evidence import Evidence, EvidenceError
+from unweave.findings import Finding
 from unweave.randomness import random_stream
 from unweave.score import Score
+from unweave.trust.scoring import result_or_reason, takes_seed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,9 +93,9 @@ def content_of(item: Any) -> Any:
     if isinstance(item, np.generic):
         return content_of(item.item())
     for content in (_content_of_declared, _content_of_collection):
-        found = content(item)
-        if found is not None:
-            return found
+        plain = content(item)
+        if plain is not None:
+            return plain
     raise EvidenceError(
         f"A sweep cannot identify an object of type {type(item).__name__}, so it cannot store results for it: "
         "use numbers, text, arrays, tuples and frozen dataclasses."
@@ -184,8 +185,8 @@ class AllRows:
     >>> from unweave.metrics import mcc
     >>> from unweave.synthetic.encoders import PermutedAndScaled
     >>> from unweave.synthetic.worlds import Circuit
-    >>> [found] = AllRows().scores(Circuit(), PermutedAndScaled(), 200, 0, {"mcc": mcc})
-    >>> round(found.value, 3)
+    >>> [measurement] = AllRows().scores(Circuit(), PermutedAndScaled(), 200, 0, {"mcc": mcc})
+    >>> round(measurement.value, 3)
     1.0
     """
 
@@ -200,8 +201,7 @@ class AllRows:
 
 def scored(entry: Any, evidence: Evidence, seed: int) -> Score:
     """Score of a metric, with this seed if the metric has an option ``rng`` that is not set."""
-    takes_seed = "rng" in metric_of(entry).options and "rng" not in stated_options(entry)
-    return entry(evidence, rng=seed) if takes_seed else entry(evidence)
+    return entry(evidence, rng=seed) if takes_seed(entry) else entry(evidence)
 
 
 def measured(label: str, score: Callable[[], Score]) -> Measurement:
@@ -213,21 +213,19 @@ def measured(label: str, score: Callable[[], Score]) -> Measurement:
     'failed with ZeroDivisionError: division by zero'
     """
     start = time.perf_counter()
-    try:
-        found = score()
-    except Exception as error:  # an error must not stop other metrics and cells
-        problem, final = problem_of(error)
-        return Measurement(label, math.nan, math.nan, problem, time.perf_counter() - start, final)
-    reason = (" ".join(map(str, found.caveats)) or "undefined") if math.isnan(found.raw) else None
-    return Measurement(label, found.value, float(found.raw), reason, time.perf_counter() - start)
+    result = result_or_reason(score, label)
+    seconds = time.perf_counter() - start
+    if isinstance(result, Finding):
+        return unmeasured(label, result, seconds)
+    reason = (" ".join(map(str, result.caveats)) or "undefined") if math.isnan(result.raw) else None
+    return Measurement(label, result.value, float(result.raw), reason, seconds)
 
 
-def problem_of(error: Exception) -> tuple[str, bool]:
-    """A sentence that describes the error, and whether it is final: the metric is undefined on the data."""
-    text = " ".join(str(error).split())
-    if isinstance(error, (MetricUndefined, EvidenceError)):
-        return text, True
-    return f"failed with {type(error).__name__}: {text}", False
+def unmeasured(label: str, reason: Finding, seconds: float = math.nan) -> Measurement:
+    """The measurement of a metric without a score; it is final if the metric is undefined on the data."""
+    failed, text = reason.kind == "failed", " ".join(str(reason.quantities["text"]).split())
+    problem = f"failed with {reason.quantities['error']}: {text}" if failed else text
+    return Measurement(label, math.nan, math.nan, problem, seconds, not failed)
 
 
 Label = str | int | float | bool | None
@@ -416,15 +414,17 @@ def summary(table: pl.DataFrame, confidence: float = 0.95) -> pl.DataFrame:
     for labels, group in table.group_by(groups, maintain_order=True):
         values = group["value"].to_numpy()
         problems = group["problem"].drop_nulls()
-        kept = values[~np.isnan(values)]
-        mean = float(kept.mean()) if kept.size else np.nan
+        defined = values[~np.isnan(values)]
+        mean = float(defined.mean()) if defined.size else np.nan
         half = np.nan
-        if kept.size > 1:
-            half = float(student.ppf((1 + confidence) / 2, kept.size - 1) * kept.std(ddof=1) / np.sqrt(kept.size))
+        if defined.size > 1:
+            half = float(
+                student.ppf((1 + confidence) / 2, defined.size - 1) * defined.std(ddof=1) / np.sqrt(defined.size)
+            )
         rows.append(
             dict(zip(groups, labels, strict=True))
-            | {"mean": mean, "low": mean - half, "high": mean + half, "n_seeds": kept.size}
-            | {"problem": problems[0] if len(problems) and not kept.size else None}
+            | {"mean": mean, "low": mean - half, "high": mean + half, "n_seeds": defined.size}
+            | {"problem": problems[0] if len(problems) and not defined.size else None}
         )
     schema = {name: table.schema[name] for name in groups}
     numbers = {"mean": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(), "n_seeds": pl.Int64()}

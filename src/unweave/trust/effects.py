@@ -15,7 +15,7 @@ from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust.counterpart import ENOUGH_ROWS, Counterpart, Where, independent_draws, with_factors
 from unweave.trust.diagnosis import Diagnosis
-from unweave.trust.scoring import raw_values, score_or_none
+from unweave.trust.scoring import raw_values, score_or_reason
 from unweave.trust.verdict_record import Property
 
 Effect = Literal["redundant factors", "dependence", "number of codes", "number of rows"]
@@ -176,7 +176,7 @@ class Steps:
             return score.value
         key = (id(metric), *map(id, draws))
         if key not in self.scores:
-            found = [score_or_none(metric, evidence) for evidence in draws]
+            found = [score_or_reason(metric, evidence) for evidence in draws]
             self.scores[key] = float(np.clip(np.mean(raw_values(found)), *score.bounds))
         return self.scores[key]
 

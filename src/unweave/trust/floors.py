@@ -26,7 +26,7 @@ from unweave.trust.scoring import (
     Watch,
     observed,
     raw_values,
-    score_or_none,
+    score_or_reason,
     scores_of_variants,
     unwatched,
 )
@@ -313,8 +313,7 @@ def noise_floors(
         )
         for label, metric in alike.items():
             if drawn[label]:
-                here = scores[label] if used is evidence else score_or_none(metric, used)
-                raw = math.nan if here is None else here.raw
+                [raw] = raw_values([scores[label] if used is evidence else score_or_reason(metric, used)])
                 floor = _summarised(metric, used, kind, scores[label], raw, drawn[label], n_draws, seconds)
                 floors[label] = floor if used is evidence else _of_some_rows(floor, used.n_rows, evidence.n_rows)
             else:

@@ -1,4 +1,4 @@
-"""The same metric on many variants of the evidence, within a time budget."""
+"""Scores of metrics that may fail, and of the same metric on many variants of the evidence, within a time budget."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import joblib
 
 from unweave.card import MetricUndefined
-from unweave.card.decorator import Choice, card_of
+from unweave.card.decorator import Choice, card_of, metric_of, stated_options
 from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
 from unweave.score import Score
@@ -18,6 +19,40 @@ from unweave.score import Score
 Watch = Callable[[int, int], None]
 
 Stop = Callable[[], bool]
+
+T = TypeVar("T")
+
+
+def result_or_reason(compute: Callable[[], T], metric: str) -> T | Finding:
+    """The result of a call, or the reason why there is none, so that a metric that fails does not stop others.
+
+    The finding is 'refused' if the metric is undefined on the data, and 'failed' after any other error.
+
+    >>> result_or_reason(lambda: 1 / 0, "ratio")
+    Finding('failed', metric='ratio', error='ZeroDivisionError', text='division by zero')
+    """
+    try:
+        return compute()
+    except (MetricUndefined, EvidenceError) as error:
+        return Finding("refused", text=str(error))
+    except Exception as error:
+        return Finding("failed", metric=metric, error=type(error).__name__, text=" ".join(str(error).split()))
+
+
+def score_or_reason(metric: Choice, evidence: Evidence, seed: int | None = None) -> Score | Finding:
+    """The score of a metric, or why it has none; a seed is passed on as ``rng``.
+
+    >>> from unweave.metrics import mcc
+    >>> score_or_reason(mcc, Evidence([0.0, 1.0])).kind
+    'refused'
+    """
+    given: dict[str, Any] = {} if seed is None else {"rng": seed}
+    return result_or_reason(lambda: metric(evidence, **given), card_of(metric).name)
+
+
+def takes_seed(metric: Any) -> bool:
+    """Whether the metric has a random part whose seed was not fixed with its options."""
+    return "rng" in metric_of(metric).options and "rng" not in stated_options(metric)
 
 
 def unwatched(_number: int, _of: int) -> None:
@@ -60,17 +95,9 @@ def observed(metrics: Mapping[str, Choice | ScoredMetric], evidence: Evidence) -
     (1.0, True)
     """
     return {
-        label: entry if isinstance(entry, ScoredMetric) else ScoredMetric(entry, _score_or_reason(entry, evidence))
+        label: entry if isinstance(entry, ScoredMetric) else ScoredMetric(entry, score_or_reason(entry, evidence))
         for label, entry in metrics.items()
     }
-
-
-def _score_or_reason(metric: Choice, evidence: Evidence) -> Score | Finding:
-    card_of(metric)  # raises an error that explains what a metric is
-    try:
-        return metric(evidence)
-    except (MetricUndefined, EvidenceError) as error:
-        return Finding("refused", text=str(error))
 
 
 def scores_of_variants(
@@ -95,12 +122,12 @@ def scores_of_variants(
     spent = dict.fromkeys(metrics, 0.0)
 
     def scored(index: int, labels: list[str]) -> list[tuple[str, Score | None, float]]:
-        evidence, found = variant(index), []
+        evidence, results = variant(index), []
         for label in labels:
             start = time.perf_counter()
-            score = score_or_none(metrics[label], evidence)
-            found.append((label, score, time.perf_counter() - start))
-        return found
+            score = score_or_reason(metrics[label], evidence)
+            results.append((label, score if isinstance(score, Score) else None, time.perf_counter() - start))
+        return results
 
     at_once = joblib.effective_n_jobs(n_jobs)
     with joblib.Parallel(n_jobs=n_jobs, require="sharedmem") as parallel:
@@ -118,8 +145,8 @@ def scores_of_variants(
                 [label for label in active if quota is None or index < quota.counts[label]] for index in indices
             ]
             jobs = (joblib.delayed(scored)(index, labels) for index, labels in zip(indices, active_at, strict=True))
-            for found in parallel(jobs):
-                for label, score, seconds in found:
+            for results in parallel(jobs):
+                for label, score, seconds in results:
                     scores[label].append(score)
                     spent[label] += seconds / at_once
     return scores
@@ -138,7 +165,7 @@ def _within_budget(
     budget: float | None,
 ) -> list[str]:
     """Metrics to score on the next variant: all up to ``fewest`` variants, then those within their budget."""
-    n_done = max((len(found) for found in scores.values()), default=0)
+    n_done = max((len(listed) for listed in scores.values()), default=0)
     if budget is None or n_done < fewest:
         return list(scores)
     cost = {label: spent[label] / len(scores[label]) for label in scores}
@@ -146,17 +173,9 @@ def _within_budget(
     return [label for label in scores if len(scores[label]) == n_done and spent[label] + cost[label] <= share]
 
 
-def score_or_none(metric: Choice, evidence: Evidence) -> Score | None:
-    """The score, or None if the metric fails on this variant of the evidence."""
-    try:
-        return metric(evidence)
-    except Exception:  # the metric works on the evidence itself, so a failure on a variant must not stop other metrics
-        return None
-
-
-def raw_values(scores: Iterable[Score | None]) -> list[float]:
+def raw_values(scores: Iterable[Score | Finding | None]) -> list[float]:
     """Raw values of the scores; nan if there is no score."""
-    return [math.nan if score is None else score.raw for score in scores]
+    return [score.raw if isinstance(score, Score) else math.nan for score in scores]
 
 
 def fair_share(needs: Iterable[float], budget: float) -> float:

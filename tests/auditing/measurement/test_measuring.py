@@ -1,9 +1,12 @@
 """What fits into the budget of an audit: time already spent counts, cells that are known do not."""
 
+from dataclasses import replace
+
 import pytest
 
 from unweave.auditing import measurement as measuring
-from unweave.auditing.measurement import Bench, Case, CellStore, Outcome, subject_of
+from unweave.auditing.measurement import Bench, Case, Outcome, subject_of
+from unweave.store import Results
 from unweave.synthetic.encoders import Mixed, PermutedAndScaled
 from unweave.synthetic.worlds import Independent
 
@@ -48,17 +51,6 @@ def test_what_ends_with_the_budget_fits(bench, spent, fits):
     assert bench._fits([OTHER], [0])
 
 
-def test_a_line_that_was_cut_off_does_not_spoil_the_next(tmp_path):
-    path = tmp_path / "cells.jsonl"
-    CellStore(path).add(("a", "case", 0), Outcome(0.25, None, 1.5))
-    path.write_text(path.read_text() + '["b", "case", 0, 0.')
-    cut = CellStore(path)
-    assert (cut.get(("a", "case", 0)), cut.get(("b", "case", 0))) == (Outcome(0.25, None, 1.5), None)
-    cut.add(("c", "case", 0), Outcome(None, "it failed", 0.5))
-    assert CellStore(path).get(("c", "case", 0)) == Outcome(None, "it failed", 0.5)
-    assert len(path.read_text().splitlines()) == 3
-
-
 @pytest.mark.parametrize(
     ("n_jobs", "n_seeds", "batches"),
     [(1, 1, [1] * 9), (2, 2, [4, 4, 1]), (2, 3, [3, 3, 3]), (3, 3, [4, 4, 1]), (2, 1, [8, 1])],
@@ -101,16 +93,10 @@ def test_a_cell_is_known_if_all_subjects_have_it(bench):
     assert not both._known(SMALL, 0)
 
 
-def test_cells_are_stored_in_new_folders_and_read_with_the_same_libraries_only(tmp_path):
-    path = tmp_path / "new" / "folder" / "cells.jsonl"
-    store = CellStore(path)
-    store.add(("a", "case", 0), Outcome(0.25, "", 1.23456))
-    store.add(("b", "case", 0), Outcome(0.5, "", 0.0))
-    assert CellStore(path).get(("a", "case", 0)) == Outcome(0.25, "", 1.2346)
-    before = path.read_text()
-    assert CellStore(path).path.read_text() == before  # nothing is added to whole lines
-    path.write_text(before.replace(store.made_with, "other libraries", 1))
-    assert [CellStore(path).get((name, "case", 0)) is None for name in "ab"] == [True, False]
-    path.write_text("")
-    assert CellStore(path).get(("a", "case", 0)) is None
-    assert path.read_text() == ""
+def test_outcomes_are_read_with_the_same_libraries_and_version_only(tmp_path, monkeypatch):
+    path, subject = tmp_path / "cells.jsonl", subject_of("mcc")
+    Bench([subject], Results(path)).measure([SMALL], [0])
+    assert Bench([subject], Results(path))._known(SMALL, 0)
+    assert not Bench([replace(subject, worst=-1.0)], Results(path))._known(SMALL, 0)
+    monkeypatch.setattr(measuring, "_library_versions", lambda: "other libraries")
+    assert not Bench([subject], Results(path))._known(SMALL, 0)
