@@ -165,9 +165,12 @@ def _first_reason(cell: Mapping[str, Any]) -> str:
 
 
 def _reason(reason: Mapping[str, Any]) -> str:
-    named = counted(len(reason["scores"]), "score") if reason["names_scores"] else listed(reason["scores"], 12)
+    several = len(reason["scores"]) > 1
+    named = (
+        counted(len(reason["scores"]), "score") if several and reason["names_scores"] else listed(reason["scores"], 12)
+    )
     section = f"({reason['section']})" if reason["section"] else ""
-    said = " ".join(filter(None, [reason["sentence"], reason["advice"], section]))
+    said = " ".join(filter(None, [reason["sentence" if several else "of_first"], reason["advice"], section]))
     return f"**{_plain(named)}**, {reason['level']}: {_plain(said)}"
 
 
