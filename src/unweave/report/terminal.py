@@ -119,7 +119,7 @@ def question_table(lines: Sequence[QuestionLine], width: int) -> Table:
     table.add_column("verdict", no_wrap=True)
     for line in lines:
         ends = "" if line.low is None else f"{fixed(line.low, 2)} to {fixed(line.high, 2)}"
-        verdict = NOISE_LEVEL if line.at_noise_level and line.level is Level.TRUST else line.level
+        verdict = NOISE_LEVEL if line.at_noise_level and line.level == Level.TRUST else line.level
         table.add_row(
             Text(line.short),
             Text(line.answer, style="bold"),
