@@ -129,10 +129,10 @@ def _truth(item: Any, _kind: object) -> bool:
     return item
 
 
-def _text(item: Any, _kind: object) -> str:
+def _text(item: Any, kind: Any) -> str:
     if not isinstance(item, str):
         raise ValueError(f"{item!r} is not a text")
-    return item
+    return item if kind is str else kind(_one_of(item, kind))  # other kinds of text are enumerations
 
 
 def _array(item: Any, _kind: object) -> np.ndarray:
@@ -144,8 +144,9 @@ def _array(item: Any, _kind: object) -> np.ndarray:
 
 
 def _one_of(item: Any, kind: Any) -> Any:
-    if item not in get_args(kind):
-        raise ValueError(f"{item!r} is not one of {', '.join(map(repr, get_args(kind)))}")
+    options = get_args(kind) or [*kind]
+    if item not in options:
+        raise ValueError(f"{item!r} is not one of {', '.join(map(repr, options))}")
     return item
 
 

@@ -71,7 +71,7 @@ def test_json_of_something_else(text, message):
             r"rows\.1\.score\.raw: 'high' is no",
         ),
         (lambda content: content["rows"][0]["score"].update(parts={"a": [[1], [2, 3]]}), "is not an array of numbers"),
-        (lambda content: content["rows"][0]["verdict"].update(level="fine"), "'fine' is not one of 'trust', 'no"),
+        (lambda content: content["rows"][0]["verdict"].update(level="fine"), "'fine' is not one of 'trust', 'ca"),
         (lambda content: content["rows"][0].update(card=None), r"rows\.0\.card"),
         (lambda content: content["rows"][0]["score"].update(caveats=["a sentence"]), "is not a finding"),
         (lambda content: content.update(rows=3), "rows"),

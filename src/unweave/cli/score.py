@@ -239,15 +239,14 @@ def report(file: Path, **options: Any) -> None:
 @click.command()
 def metrics() -> None:
     """List the metrics by the question they answer."""
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     from unweave.evaluation.choose import OTHER, QUESTIONS, question_of
     from unweave.metrics import CATALOGUE
+    from unweave.report.terminal import plain_table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = plain_table()
     table.add_column("metric", no_wrap=True)
     table.add_column("what it measures")
     for question in (*QUESTIONS, OTHER):

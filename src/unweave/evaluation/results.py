@@ -7,13 +7,12 @@ import json
 import math
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from scipy import stats
@@ -28,7 +27,7 @@ from unweave.score import Score
 from unweave.trust.comparison import tied_letters
 from unweave.trust.floors import NoiseFloor
 from unweave.trust.intervals import Interval
-from unweave.trust.verdict_record import Verdict
+from unweave.trust.verdict_record import Level, Verdict
 from unweave.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -203,20 +202,9 @@ def _of_first_seeds(rows: Sequence[Row]) -> list[Said]:
 
 SCHEMA = "unweave.evaluation/4"
 
-LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
+Shown = TypeVar("Shown")
 
-# The report imports results, so the methods that render import the report by name when they are called.
-RENDERER_HOMES = {
-    "rich_table": "unweave.report.terminal",
-    "text_table": "unweave.report.terminal",
-    "latex_table": "unweave.report.latex",
-    "plain_answer": "unweave.report.answer",
-    "notebook_view": "unweave.report.notebook",
-    "summarise": "unweave.report.summary",
-    "html_page": "unweave.report.html",
-    "markdown_page": "unweave.report.markdown",
-    "evaluation_plot": "unweave.report.figures.scores",
-}
+LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
 
 # JSON escapes of control characters and of marks that change the writing direction; an escaped backslash is matched so
 # that it is skipped
@@ -261,6 +249,11 @@ class Row:
     def measures(self) -> str:
         """What the metric measures, and whether lower scores are better."""
         return f"{self.card.measures} (lower is better)" if self.card.lower_is_better else self.card.measures
+
+    @property
+    def level(self) -> Level:
+        """Level of the verdict; 'not checked' if there is none."""
+        return self.verdict.level if self.verdict else Level.NOT_CHECKED
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null."""
@@ -374,10 +367,10 @@ class Evaluation:
         """Every caveat, failure and reduced number of draws as a sentence, with the metrics it applies to."""
         return notes_of(self.rows, len(self.representations))
 
-    def _rendered(self, renderer: str, *options: object) -> Any:
+    def _shown_by(self, render: Callable[..., Shown], *options: object, as_it_is: bool = False) -> Shown:
+        """What a function of the report makes of this evaluation; an error is blamed on the file if there is one."""
         try:
-            shown = self if renderer == "plain_answer" else self._printable()
-            return getattr(import_module(RENDERER_HOMES[renderer]), renderer)(shown, *options)
+            return render(self if as_it_is else self._printable(), *options)
         except Exception as error:
             if not vars(self).get("was_read"):
                 raise
@@ -391,40 +384,56 @@ class Evaluation:
         text = json.dumps(self._stored(), allow_nan=False)
         return Evaluation.from_json(CONTROL.sub(_replaced_control, text)) if _has_control(text) else self
 
+    # The report is above evaluation, so the methods that render import it late.
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        yield self._rendered("rich_table", options.max_width)
+        from unweave.report.terminal import rich_table
+
+        yield self._shown_by(rich_table, options.max_width)
 
     def __str__(self) -> str:
-        return str(self._rendered("text_table"))
+        from unweave.report.terminal import text_table
+
+        return self._shown_by(text_table)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))  # for notebooks and IPython without HTML
 
     def _repr_html_(self) -> str:
-        return str(self._rendered("notebook_view"))
+        from unweave.report.notebook import notebook_view
+
+        return self._shown_by(notebook_view)
 
     @property
     def answer(self) -> dict[str, Any]:
         """The short answer as plain data: factors, questions, what to report and what to do next (docs/report.md)."""
-        found: dict[str, Any] = self._rendered("plain_answer")
-        return found
+        from unweave.report.answer import plain_answer
+
+        return self._shown_by(plain_answer, as_it_is=True)
 
     def to_latex(self) -> str:
         """A booktabs table in LaTeX, with one row per metric and one column per representation."""
-        return str(self._rendered("latex_table"))
+        from unweave.report.latex import latex_table
+
+        return self._shown_by(latex_table)
 
     def to_summary(self) -> dict[str, Any]:
         """Plain data of the report page, with a versioned schema; `to_html` and `to_markdown` render it."""
-        summary: dict[str, Any] = self._rendered("summarise")
-        return summary
+        from unweave.report.summary import summarise
+
+        return self._shown_by(summarise)
 
     def to_html(self, path: str | Path | None = None) -> str:
         """The report as one self-contained HTML page under 3 MB; also written to ``path`` if given."""
-        return _written(self._rendered("html_page"), path)
+        from unweave.report.html import html_page
+
+        return _written(self._shown_by(html_page), path)
 
     def to_markdown(self, path: str | Path | None = None) -> str:
         """The report as Markdown; also written to ``path`` if given."""
-        return _written(self._rendered("markdown_page"), path)
+        from unweave.report.markdown import markdown_page
+
+        return _written(self._shown_by(markdown_page), path)
 
     def grouped(self, groups: Mapping[str, str], level: float = 0.95) -> GroupedScores:
         """Scores by group, such as seeds by setting, with the spread in each group and which groups differ.
@@ -462,8 +471,9 @@ class Evaluation:
         factors, codes : tables
             The data for "pairs", because an evaluation does not store them.
         """
-        figure: Figure = self._rendered("evaluation_plot", kind, metric, representation, factors, codes)
-        return figure
+        from unweave.report.figures.scores import evaluation_plot
+
+        return self._shown_by(evaluation_plot, kind, metric, representation, factors, codes)
 
     def to_frame(self, backend: str = "polars") -> Any:
         """The rows as a data frame of polars or, if ``backend`` names them, of pandas or pyarrow."""
@@ -565,7 +575,7 @@ def _frame_line(row: Row) -> dict[str, Any]:
     score, floor, interval = row.score, row.noise_floor, row.interval
     line: dict[str, Any] = dict.fromkeys(FRAME_COLUMNS, math.nan)
     line |= {"representation": row.representation, "metric": row.label, "seed": row.seed, "seconds": row.seconds}
-    line |= {"verdict": row.verdict.level if row.verdict else None}
+    line |= {"verdict": row.verdict.level.value if row.verdict else None}
     line |= {"note": " ".join(map(str, score.caveats if score else [row.problem]))}
     line |= {} if row.chance is None else {"chance": row.chance}
     line |= {} if score is None else {"value": score.value, "raw": score.raw}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -17,7 +17,7 @@ from unweave.findings import Finding, shared_reason
 from unweave.metrics.identification import IDENTIFIED
 from unweave.metrics.identification import PARTLY as PARTLY_IDENTIFIED
 from unweave.sentences import brief, fixed, found_factors, listed, most_found, reported_score, say, separate, texts
-from unweave.trust.verdict_record import Reason
+from unweave.trust.verdict_record import Level, Reason
 
 SOURCE = "identification"
 
@@ -119,22 +119,9 @@ def _known(number: Any) -> float | None:
     return None if number is None or math.isnan(float(number)) else max(0.0, float(number))
 
 
-NOT_CHECKED = "not checked"
-
 NOISE_LEVEL = "noise level"
 
-LEVELS = ("trust", "caution", "no verdict", NOT_CHECKED, "do not use")
-
 SIGNIFICANT = 0.05
-
-
-def rank_of(level: str) -> int:
-    """Rank of a verdict from best to worst; an unknown verdict comes before 'do not use'.
-
-    >>> sorted(["do not use", "odd", "trust"], key=rank_of)
-    ['trust', 'odd', 'do not use']
-    """
-    return LEVELS.index(level) if level in LEVELS else LEVELS.index("do not use") - 1
 
 
 def is_at_noise_level(row: Row) -> bool:
@@ -148,9 +135,7 @@ def verdict_in_words(row: Row) -> str:
 
     The word 'trust' beside the low score of random codes could be misread as praise.
     """
-    if row.verdict is None:
-        return NOT_CHECKED
-    return NOISE_LEVEL if row.verdict.level == "trust" and is_at_noise_level(row) else row.verdict.level
+    return NOISE_LEVEL if row.level is Level.TRUST and is_at_noise_level(row) else row.level
 
 
 def by_question(evaluation: Evaluation) -> dict[Question, list[str]]:
@@ -174,7 +159,7 @@ def by_question(evaluation: Evaluation) -> dict[Question, list[str]]:
 def _group_doubt(evaluation: Evaluation, label: str) -> float:
     """Mean rank of the verdicts of a metric, lower ranks being better; metrics that failed come last."""
     rows = [row for name in evaluation.representations if (row := evaluation.row(label, name))]
-    ranks = [rank_of(row.verdict.level if row.verdict else NOT_CHECKED) + (row.score is None) * 10 for row in rows]
+    ranks = [row.level.gravity + (row.score is None) * 10 for row in rows]
     return sum(ranks) / len(ranks)
 
 
@@ -205,7 +190,7 @@ class QuestionLine:
     low: float | None = None
     high: float | None = None
     confidence: float | None = None
-    level: str = NOT_CHECKED
+    level: Level = Level.NOT_CHECKED
     at_noise_level: bool = False
     sentence: str = ""
     others: tuple[str, ...] = ()
@@ -253,7 +238,7 @@ def chosen_row(rows: Sequence[Row]) -> Row:
         floor = row.noise_floor
         known = (floor is not None and floor.defined) or row.chance is not None
         measured = row.interval is not None and row.interval.defined
-        return rank_of(row.verdict.level if row.verdict else NOT_CHECKED), 2 - known - measured
+        return row.level.gravity, 2 - known - measured
 
     return min(rows, key=order)
 
@@ -264,13 +249,12 @@ def line_of(question: Question, row: Row, evaluation: Evaluation, labels: tuple[
     mean, spread = evaluation.mean_and_spread(row.label, row.representation)
     n_seeds = len(evaluation.values(row.label, row.representation))
     low, high = interval.clipped if interval is not None and interval.defined else (None, None)
-    level = row.verdict.level if row.verdict else NOT_CHECKED
     noise = floor.floor if floor is not None and floor.defined else row.chance
     return QuestionLine(
         question=question.name,
         text=question.text,
         short=question.short,
-        answer=_in_a_word(row, noise, level),
+        answer=_in_a_word(row, noise),
         metric=row.label,
         value=mean,
         spread=spread if n_seeds > 1 else None,
@@ -278,15 +262,15 @@ def line_of(question: Question, row: Row, evaluation: Evaluation, labels: tuple[
         low=low,
         high=high,
         confidence=interval.level if interval is not None and low is not None else None,
-        level=level,
+        level=row.level,
         at_noise_level=is_at_noise_level(row),
         others=tuple(label for label in labels if label != row.label),
     )
 
 
-def _in_a_word(row: Row, noise: float | None, level: str) -> str:
+def _in_a_word(row: Row, noise: float | None) -> str:
     """The answer in a word, from the position of the score between noise and the best score."""
-    if row.score is None or not math.isfinite(row.card.best) or level in ("do not use", "no verdict"):
+    if row.score is None or not math.isfinite(row.card.best) or row.level in (Level.DO_NOT_USE, Level.NO_VERDICT):
         return "not known"
     start = row.card.bounds[0] if not row.card.lower_is_better else row.card.bounds[1]
     start = noise if noise is not None else start
@@ -324,35 +308,56 @@ def has_number(row: Row) -> bool:
 
 @dataclass(frozen=True)
 class SharedReason:
-    """A sentence, the scores that share it, their verdict, and whether the sentence already names the scores."""
+    """A reason, the scores that share it and their verdict, the advice that follows, and where the reason is explained.
+
+    ``names_scores`` is whether the sentence already names the scores, and ``of_first`` the reason of the first score
+    alone, which states more numbers.
+    """
 
     sentence: str
     scores: tuple[str, ...]
-    level: str
+    level: Level
     names_scores: bool
+    of_first: str
+    advice: str
+    section: str
 
 
-def shared_reasons(evaluation: Evaluation) -> list[SharedReason]:
+def shared_reasons(
+    evaluation: Evaluation, rows: Iterable[Row] | None = None, main_only: bool = True
+) -> list[SharedReason]:
     """The main reason of every score that is not trusted, once for all scores with the same verdict and reason.
 
-    The worst verdicts come first.
+    The worst verdicts come first. By default, ``rows`` are those of the whole evaluation.
     """
-    several = len(evaluation.representations) > 1
-    groups: dict[tuple[object, ...], dict[str, Finding]] = {}
-    for row in evaluation.rows:
-        if row.verdict is None or row.verdict.level == "trust" or not row.verdict.reasons:
+    several = rows is None and len(evaluation.representations) > 1
+    groups: dict[tuple[Level, *tuple[object, ...]], dict[str, tuple[Reason, str]]] = {}
+    for row in evaluation.rows if rows is None else rows:
+        if row.verdict is None or row.level is Level.TRUST:
             continue
-        finding = row.verdict.reasons[0].finding
-        moves = {"before", "after"} <= set(finding.quantities)
-        cause = (finding.kind, finding.factors) if moves else (str(finding),)
-        name = f"{row.label} of {row.representation}" if several else row.label
-        groups.setdefault((row.verdict.level, *cause), {}).setdefault(name, finding)
-    found = []
-    for (level, *_), findings in groups.items():
-        shared = shared_reason(findings)
-        sentence = shared or str(next(iter(findings.values())))
-        found.append(SharedReason(sentence, tuple(findings), str(level), shared is not None))
-    return sorted(found, key=lambda reason: -rank_of(reason.level))
+        for reason in row.verdict.reasons[: 1 if main_only else None]:
+            finding = reason.finding
+            moves = {"before", "after"} <= set(finding.quantities)
+            cause = (finding.kind, finding.factors) if moves else (str(finding),)
+            name = f"{row.label} of {row.representation}" if several else row.label
+            groups.setdefault((row.level, *cause), {}).setdefault(name, (reason, row.representation))
+    shared = []
+    for (level, *_), members in groups.items():
+        of_all = shared_reason({name: reason.finding for name, (reason, _) in members.items()})
+        first, representation = next(iter(members.values()))
+        advice = fitting_advice(first, evaluation, representation)
+        shared.append(
+            SharedReason(
+                sentence=of_all or first.sentence,
+                scores=tuple(members),
+                level=level,
+                names_scores=of_all is not None,
+                of_first=first.sentence,
+                advice=advice,
+                section=first.section,
+            )
+        )
+    return sorted(shared, key=lambda reason: -reason.level.gravity)
 
 
 SHOWN = 50  # largest number of codes that a page lists
@@ -446,19 +451,10 @@ def _mixed_groups(rows: Sequence[FactorRow]) -> list[set[str]]:
 
 def _of_questions(evaluation: Evaluation, representation: str, lines: Sequence[QuestionLine]) -> Iterator[str]:
     """Why the metrics of some questions are not trusted, and what to do; every reason once."""
-    groups: dict[tuple[object, ...], dict[str, Reason]] = {}
-    for line in lines:
-        row = evaluation.row(line.metric, representation)
-        if line.level in ("trust", NOT_CHECKED) or row is None or row.verdict is None or not row.verdict.reasons:
-            continue
-        finding = row.verdict.reasons[0].finding
-        groups.setdefault((line.level, finding.kind, finding.factors), {})[line.metric] = row.verdict.reasons[0]
-    for (level, *_), reasons in groups.items():
-        first = next(iter(reasons.values()))
-        shared = shared_reason({name: reason.finding for name, reason in reasons.items()}) if len(reasons) > 1 else None
-        advice = fitting_advice(first, evaluation, representation)
-        said = f"{listed(list(reasons))} ({level}): {shared or first.sentence}"
-        yield f"{said} {advice}" if advice else said
+    rows = [row for line in lines if (row := evaluation.row(line.metric, representation))]
+    for reason in shared_reasons(evaluation, rows):
+        sentence = reason.sentence if len(reason.scores) > 1 else reason.of_first
+        yield f"{listed(reason.scores)} ({reason.level}): {sentence} {reason.advice}".rstrip()
 
 
 def fitting_advice(reason: Reason, evaluation: Evaluation, representation: str) -> str:
@@ -514,7 +510,7 @@ class Answer:
     @property
     def trusted(self) -> tuple[QuestionLine, ...]:
         """Questions that are answered by a trusted metric."""
-        return tuple(line for line in self.questions if line.level == "trust")
+        return tuple(line for line in self.questions if line.level is Level.TRUST)
 
     def factors_that_are(self, found: str) -> list[str]:
         """Names of the factors with this value of ``found``."""
@@ -568,8 +564,8 @@ def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow
 
 def _remark(evaluation: Evaluation, representation: str) -> str:
     row = evaluation.row(SOURCE, representation)
-    level = row.verdict.level if row is not None and row.verdict else ""
-    return say("doubtful_table", metric=SOURCE, level=level) if level in ("caution", "do not use") else ""
+    doubted = row is not None and row.level in (Level.CAUTION, Level.DO_NOT_USE)
+    return say("doubtful_table", metric=SOURCE, level=row.level) if row is not None and doubted else ""
 
 
 def _reading(
@@ -605,13 +601,12 @@ def _report(
     evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]
 ) -> str:
     """The trusted numbers in one sentence, and how many factors have codes of their own."""
-    checked = any(line.level not in ("not checked", "") for line in lines)
-    if not checked:
+    if all(line.level is Level.NOT_CHECKED for line in lines):
         return "These scores are not checked: do not report them before noise floors and verdicts are computed."
     scores = [
         reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise)
         for line in lines
-        if line.level == "trust" and line.question != OTHER_CONTENT and line.value is not None
+        if line.level is Level.TRUST and line.question != OTHER_CONTENT and line.value is not None
     ]
     if not scores:
         return say("no_report")
@@ -639,7 +634,7 @@ class Ranked:
     value: float | None
     low: float | None
     high: float | None
-    level: str
+    level: Level
     verdict: str
     best: bool
     letters: str = ""
@@ -711,16 +706,16 @@ def _compared(question: Question, evaluation: Evaluation) -> ComparedQuestion | 
     verdicts are preferred.
     """
     comparisons = evaluation.data.get("comparison", {})
-    by_metric: dict[str, dict[str, str]] = {}
+    by_metric: dict[str, dict[str, int]] = {}
     for name in evaluation.representations:
         for row in rows_of(question, evaluation, name):
-            by_metric.setdefault(row.label, {})[name] = row.verdict.level if row.verdict else NOT_CHECKED
+            by_metric.setdefault(row.label, {})[name] = row.level.gravity
     if not by_metric:
         return None
 
     def order(label: str) -> tuple[int, float]:
         told_apart = bool(comparisons.get(label, {}).get("letters"))
-        return -len(by_metric[label]), _comparison_doubt(by_metric[label]) + (0.0 if told_apart else NOT_COMPARED)
+        return -len(by_metric[label]), fmean(by_metric[label].values()) + (0.0 if told_apart else NOT_COMPARED)
 
     metric = min(by_metric, key=order)
     return compared_by(metric, question, evaluation)
@@ -750,8 +745,8 @@ def compared_by(metric: str, question: Question, evaluation: Evaluation) -> Comp
 def _ranked(row: Row, line: QuestionLine | None, best: bool, letters: dict[str, str]) -> Ranked:
     verdict = verdict_in_words(row)
     if line is None:
-        return Ranked(row.representation, None, None, None, verdict, "failed" if row.problem else "undefined", False)
-    name, best = row.representation, best and line.level != "do not use"
+        return Ranked(row.representation, None, None, None, row.level, "failed" if row.problem else "undefined", False)
+    name, best = row.representation, best and line.level is not Level.DO_NOT_USE
     return Ranked(name, line.value, line.low, line.high, line.level, verdict, best, letters.get(name, ""), line.spread)
 
 
@@ -761,15 +756,10 @@ def _best_first(row: Row) -> tuple[bool, float]:
     return False, row.score.raw if row.card.lower_is_better else -row.score.raw
 
 
-def _comparison_doubt(levels: dict[str, str]) -> float:
-    """Mean rank of the verdicts; lower ranks are better."""
-    return sum(map(rank_of, levels.values())) / len(levels)
-
-
 def _comparison_report(questions: tuple[ComparedQuestion, ...]) -> str:
     sentences = []
     for question in questions:
-        best = [entry.representation for entry in question.ranked if entry.best and entry.level == "trust"]
+        best = [entry.representation for entry in question.ranked if entry.best and entry.level is Level.TRUST]
         if best and len(best) < len(question.ranked):
             sentences.append(say("best_by", metric=question.metric, names=best))
         elif best:

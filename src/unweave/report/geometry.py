@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from rich import box
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from unweave.arrays import FloatArray
 from unweave.evaluation import Evaluation
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics.manifolds import Spectrum, traversals
+from unweave.report.terminal import plain_table
 from unweave.sentences import counted
 from unweave.whole_files import write_whole
 
@@ -184,7 +183,7 @@ def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None =
     """
     matrix = evaluation["manifold_mutual_information"].parts["matrix"]
     partners = np.nan_to_num(matrix, nan=-1.0).argmax(axis=1)
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = plain_table()
     for heading in ("latent", "entropy", "+-", "kept so far", "shares most with", "nats"):
         shown.add_column(heading, justify="left" if heading in ("latent", "shares most with") else "right")
     for rank, i in enumerate(found.order[:MOST_ROWS]):

@@ -24,9 +24,9 @@ from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.columns import plain
 from unweave.metrics import mig
 from unweave.metrics.matrices import factor_entropies
-from unweave.report.answer import rank_of
 from unweave.report.summary import EVER_LESS, summarise
 from unweave.sentences import brief, counted, fixed, listed, p_value, say
+from unweave.trust.verdict_record import Level
 from unweave.whole_files import write_whole
 
 Colour = tuple[int, int, int]
@@ -338,7 +338,7 @@ def _page_template() -> Template:
         ramps={"light": LIGHT, "dark": DARK},
         hexadecimal=hexadecimal,
         text_on=text_on,
-        rank_of=rank_of,
+        Level=Level,
         say=say,
     )
     return environment.get_template("page.html.j2")

@@ -7,6 +7,7 @@ from typing import Any
 
 from unweave.evaluation import Evaluation
 from unweave.sentences import MINUS, fixed
+from unweave.trust.verdict_record import Level
 
 ESCAPES = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
     "\\": r"\textbackslash{}",
@@ -14,8 +15,6 @@ ESCAPES = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
     "^": r"\textasciicircum{}",
     MINUS: "$-$",
 }
-
-MARKS = {"caution": r"$^{\dagger}$", "do not use": r"$^{\ddagger}$"}
 
 
 def latex_table(evaluation: Evaluation) -> str:
@@ -41,7 +40,7 @@ def latex_rows(summary: Mapping[str, Any]) -> str:
     if levels:
         stated = " or ".join(f"{100 * level:g} %" for level in levels)
         lines.append(f"% in brackets: {stated} intervals over samples")
-    if any(cell["verdict"] and cell["verdict"]["level"] in MARKS for cell in cells):
+    if any(map(_mark, cells)):
         lines.append("% dagger: use with caution on these data; double dagger: do not use on these data")
     for entry in summary["data"]["representations"]:
         lines.append(_row([entry["name"]], [_full_cell(metric, entry["name"]) for metric in metrics]))
@@ -82,7 +81,11 @@ def _full_cell(metric: Mapping[str, Any], representation: str) -> str:
     if cell["interval"]:
         ends = ", ".join(_number(cell["interval"][end]) for end in ("low", "high"))
         text += rf" {{\scriptsize [{ends}]}}"
-    return text + MARKS.get((cell["verdict"] or {}).get("level", ""), "")
+    return text + _mark(cell)
+
+
+def _mark(cell: Mapping[str, Any]) -> str:
+    return Level(cell["verdict"]["level"]).latex_mark if cell["verdict"] else ""
 
 
 def _number(value: float, spread: float | None = None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from unweave.evaluation import Evaluation
 from unweave.report.summary import summarise
-from unweave.sentences import NOTHING, brief, fixed, listed, p_value
+from unweave.sentences import NOTHING, counted, fixed, listed, p_value
 
 MEANT = re.compile(r"[\\`*_\[\]|~]")
 
@@ -34,13 +34,13 @@ def rendered(summary: Mapping[str, Any]) -> str:
         f"# {_plain(summary['title'])}",
         summary["subtitle"],
         *_answer(summary["answer"]),
-        summary["headline"],
+        summary["trusted"],
         "## Verdicts" if judged else "## Scores",
         _side_by_side(summary) if several else _verdicts(summary),
         summary["answer"]["mcc_note"],
     ]
     if summary["reasons"]:
-        parts += ["### Why", _list(line for reason in summary["reasons"] for line in _reason(reason))]
+        parts += ["### Why", _list(map(_reason, summary["reasons"]))]
     if summary["notes"]:
         parts += ["### Notes", _numbered(summary["notes"], at_most=12)]
     if summary["matrices"]:
@@ -54,8 +54,6 @@ def rendered(summary: Mapping[str, Any]) -> str:
         parts += [f"### {_plain(diagnosis['representation'])}"] if several else []
         parts.append(_table(["", ""], [[figure["name"], figure["text"]] for figure in diagnosis["figures"]]))
         parts.append(_list(_plain(sentence) for sentence in diagnosis["sentences"]))
-    if summary["next_steps"]:
-        parts += ["## What to do next", _numbered(summary["next_steps"], at_most=10)]
     parts += ["## For your paper", _plain(summary["writing"]["methods"])]
     parts += [_fenced("latex", summary["writing"]["latex"]), _fenced("bibtex", summary["writing"]["bibtex"])]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -166,16 +164,14 @@ def _first_reason(cell: Mapping[str, Any]) -> str:
     return str(reasons[0]["sentence"]) if reasons else ""
 
 
-def _reason(reason: Mapping[str, Any]) -> list[str]:
-    measured = f" {brief(reason['measured'])}" if reason["measured"] is not None else ""
-    about = "; ".join(
-        filter(None, [f"{reason['quantity']}{measured}" if reason["quantity"] else "", reason["section"]])
+def _reason(reason: Mapping[str, Any]) -> str:
+    several = len(reason["scores"]) > 1
+    named = (
+        counted(len(reason["scores"]), "score") if several and reason["names_scores"] else listed(reason["scores"], 12)
     )
-    return [
-        f"**{_plain(listed(entry['metrics'], 12))}**, {entry['level']}: {_plain(entry['sentence'])}"
-        + (f" ({_plain(about)})" if about else "")
-        for entry in reason["entries"]
-    ]
+    section = f"({reason['section']})" if reason["section"] else ""
+    said = " ".join(filter(None, [reason["sentence" if several else "of_first"], reason["advice"], section]))
+    return f"**{_plain(named)}**, {reason['level']}: {_plain(said)}"
 
 
 def _matrix(matrix: Mapping[str, Any], several: bool) -> str:

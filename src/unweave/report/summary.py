@@ -32,8 +32,9 @@ from unweave.report.answer import (
     code_lists,
     compared_by,
     fitting_advice,
+    is_at_noise_level,
     plain_answer,
-    rank_of,
+    shared_reasons,
     verdict_in_words,
 )
 from unweave.report.cite import bibtex, methods_paragraph
@@ -41,18 +42,10 @@ from unweave.report.latex import latex_rows
 from unweave.score import Score, ShownMatrix
 from unweave.sentences import counted, fixed, listed
 from unweave.trust.floors import NoiseFloor
-from unweave.trust.verdict_record import Reason
-
-NOTHING_FOUND = 0.05
-
-NO_EVIDENCE = "Do not use these as evidence: random codes score as well (p > .05)."
-
-BARE = "Evaluate without --quick to get noise floors, intervals and verdicts, which are needed to interpret a score."
-
-_Whose = tuple[str, str]
+from unweave.trust.verdict_record import Level, Reason
 
 
-def headline(metrics: list[dict[str, Any]]) -> str:
+def trusted_scores(metrics: list[dict[str, Any]]) -> str:
     """Return one or two sentences that say how many scores can be trusted."""
     cells = [cell for metric in metrics for cell in metric["cells"]]
     judged = [cell["verdict"]["level"] for cell in cells if cell["verdict"]]
@@ -60,8 +53,8 @@ def headline(metrics: list[dict[str, Any]]) -> str:
     missing = f" {counted(failed, 'score')} could not be computed." if failed else ""
     if not judged:
         return f"{counted(len(cells), 'score')}, without verdicts: these are bare scores.{missing}"
-    trusted = [cell for cell in cells if cell["verdict"] and cell["verdict"]["level"] == "trust"]
-    n_noise = sum(map(_is_noise, trusted))
+    trusted = [cell for cell in cells if cell["verdict"] and cell["verdict"]["level"] is Level.TRUST]
+    n_noise = sum(cell["at_noise_level"] for cell in trusted)
     noise = f"{'is' if n_noise == 1 else 'are'} no better than noise (p > .05)"
     if len(trusted) == len(judged) == 1:
         return f"The score can be trusted on these data{f', and {noise}' if n_noise else ''}.{missing}"
@@ -72,96 +65,11 @@ def headline(metrics: list[dict[str, Any]]) -> str:
     return f"Of {counted(len(judged), 'score')}, {listed(_levels_in_words(judged))}.{of_trusted}{missing}"
 
 
-def _levels_in_words(judged: list[str]) -> list[str]:
+def _levels_in_words(judged: list[Level]) -> list[str]:
     """Return the number of scores with each verdict, in words. Verdicts that do not occur are left out."""
-    known = {"no verdict": "could not be checked", "caution": "with caution", "do not use": "should not be used"}
-    others = sorted(set(judged) - {"trust"}, key=rank_of)
     return [
-        f"{judged.count('trust') or 'none'} can be trusted on these data",
-        *(f"{judged.count(level)} {known.get(level, f'with the verdict {level!r}')}" for level in others),
+        f"{judged.count(level) or 'none'} {level.words}" for level in Level if level is Level.TRUST or level in judged
     ]
-
-
-def grouped_reasons(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
-    """Return the reasons against trusting a score, the most serious first, with the metrics that they concern.
-
-    Reasons with the same measured quantity are in one entry; its ``measured`` is None if the value differs between
-    metrics.
-    """
-    groups: dict[tuple[str, str], dict[tuple[str, str], list[_Whose]]] = {}
-    measured: dict[tuple[str, str], set[float | None]] = {}
-    for metric, cell in _judged(metrics):
-        level = cell["verdict"]["level"]
-        for reason in cell["verdict"]["reasons"] if level != "trust" else ():
-            key = reason["quantity"], reason["section"]
-            measured.setdefault(key, set()).add(reason["measured"])
-            entry = groups.setdefault(key, {}).setdefault((level, reason["sentence"]), [])
-            entry.append((metric["label"], cell["representation"]))
-    reasons = []
-    for (quantity, section), entries in groups.items():
-        described = [
-            {"level": level, "sentence": sentence, "metrics": _named(pairs, n_representations)}
-            for (level, sentence), pairs in entries.items()
-        ]
-        described.sort(key=_gravest_first)
-        found = measured[quantity, section]
-        reasons.append(
-            {
-                "quantity": quantity,
-                "measured": found.pop() if len(found) == 1 else None,
-                "section": section,
-                "level": described[0]["level"],
-                "entries": described,
-            }
-        )
-    return sorted(reasons, key=_gravest_first)
-
-
-def next_steps(metrics: list[dict[str, Any]], n_representations: int) -> list[dict[str, Any]]:
-    """Return the next steps: advice of verdicts, the most serious first, then on scores at noise level and failures."""
-    steps: dict[str, list[_Whose]] = {}
-    for metric, cell in sorted(_judged(metrics), key=lambda pair: -rank_of(pair[1]["verdict"]["level"])):
-        for reason in cell["verdict"]["reasons"]:
-            if reason["instead"] and cell["verdict"]["level"] != "trust":
-                steps.setdefault(_as_sentence(reason["instead"]), []).append((metric["label"], cell["representation"]))
-    for metric in metrics:
-        for cell in metric["cells"]:
-            if _is_noise(cell):
-                steps.setdefault(NO_EVIDENCE, []).append((metric["label"], cell["representation"]))
-            if cell["problem"]:
-                steps.setdefault(cell["problem"], []).append((metric["label"], cell["representation"]))
-    if not any(cell["floor"] or cell["verdict"] for metric in metrics for cell in metric["cells"]):
-        steps[BARE] = []
-    return [{"sentence": sentence, "metrics": _named(pairs, n_representations)} for sentence, pairs in steps.items()]
-
-
-def _is_noise(cell: dict[str, Any]) -> bool:
-    """Return whether the score is not significantly better than that of random codes."""
-    p_value = (cell["floor"] or {}).get("p_value")
-    return p_value is not None and p_value > NOTHING_FOUND
-
-
-def _judged(metrics: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    return [(metric, cell) for metric in metrics for cell in metric["cells"] if cell["verdict"]]
-
-
-def _named(pairs: list[_Whose], n_representations: int) -> list[str]:
-    """Return each metric once, with its representations unless it concerns all of them."""
-    by_metric: dict[str, dict[str, None]] = {}
-    for label, representation in pairs:
-        by_metric.setdefault(label, {})[representation] = None
-    return [
-        label if len(names) == n_representations else f"{label} of {listed(list(names))}"
-        for label, names in by_metric.items()
-    ]
-
-
-def _gravest_first(entry: dict[str, Any]) -> int:
-    return -rank_of(entry["level"])
-
-
-def _as_sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
 
 
 @dataclass(frozen=True)
@@ -332,7 +240,6 @@ def diagnosis_summary(evaluation: Evaluation, representation: str, detail: Detai
         "sentences": _sentences_of_sizes(sizes) if found is None else found["sentences"],
         "figures": figures,
         "constraints": [] if found is None else [_constraint(entry) for entry in found["constraints"]],
-        "factor_correlation": None,  # the schema unweave.report/1 has this field, but a diagnosis has no such matrix
         "charts": [] if found is None else _charts(found, detail),
         "looked": found is not None,
     }
@@ -608,7 +515,7 @@ def _first_seed(evaluation: Evaluation, label: str) -> int | None:
     return next(row.seed for row in evaluation.rows if row.label == label)
 
 
-SCHEMA = "unweave.report/1"
+SCHEMA = "unweave.report/2"
 
 
 def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
@@ -622,7 +529,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     >>> factors = np.random.default_rng(0).normal(size=(200, 2))
     >>> summary = summarise(unweave.evaluate(factors, factors, metrics=["mcc"], quick=True))
     >>> summary["schema"], round(summary["metrics"][0]["cells"][0]["value"], 6)
-    ('unweave.report/1', 1.0)
+    ('unweave.report/2', 1.0)
     """
     data, names = evaluation.data, evaluation.representations
     metrics = [_metric(evaluation, label) for label in evaluation.labels]
@@ -642,7 +549,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         ],
         "pairs": data.get("matched_pairs", {}),
         "rankings": _rankings(evaluation) if len(names) > 1 else {},
-        "headline": headline(metrics),
+        "trusted": trusted_scores(metrics),
         "data": {
             "n_rows": data["n_rows"],
             "n_dropped": data["n_dropped"],
@@ -655,14 +562,13 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         },
         "counts": _level_counts(metrics),
         "metrics": metrics,
-        "reasons": grouped_reasons(metrics, len(names)),
+        "reasons": shared_reasons(evaluation, main_only=False),
         "notes": [{"sentence": sentence, "metrics": list(labels)} for sentence, labels in evaluation.notes.items()],
         "matrices": [matrix for shown, _ in matrices for matrix in shown],
         "matrices_left_out": sum(n_left_out for _, n_left_out in matrices),
         "charts": charts[:n_charts],
         "charts_left_out": len(charts[n_charts:]),
         "diagnosis": [diagnosis_summary(evaluation, name, detail) for name in names],
-        "next_steps": next_steps(metrics, len(names)),
     }
     summary["writing"] = {
         "methods": methods_paragraph(summary),
@@ -743,7 +649,8 @@ def _trust(evaluation: Evaluation, rows: list[Row]) -> dict[str, Any]:
         "floor": floor,
         "interval": next(filter(None, map(interval_fields, rows)), None),
         "calibrated": floor["calibrated"] if floor else None,
-        "verdict": max(verdicts, key=lambda verdict: rank_of(verdict["level"])) if verdicts else None,
+        "at_noise_level": any(map(is_at_noise_level, rows)),
+        "verdict": max(verdicts, key=lambda verdict: verdict["level"].gravity) if verdicts else None,
     }
 
 
@@ -769,8 +676,7 @@ def _domain(cells: list[dict[str, Any]], bounds: tuple[float, float]) -> list[fl
 
 def _level_counts(metrics: list[dict[str, Any]]) -> dict[str, int]:
     levels = Counter(cell["verdict"]["level"] for metric in metrics for cell in metric["cells"] if cell["verdict"])
-    known = ("trust", "no verdict", "caution", "do not use")
-    return {level: levels[level] for level in sorted({*known, *levels}, key=rank_of)}
+    return {level: levels[level] for level in Level if level is not Level.NOT_CHECKED}
 
 
 def _title(evaluation: Evaluation) -> str:

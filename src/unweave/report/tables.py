@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +15,7 @@ from rich.text import Text
 from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.evaluation.unlabelled import RunPair, Unlabelled
 from unweave.metrics.concepts import ConceptReport
+from unweave.report.terminal import plain_table
 from unweave.sentences import counted, fixed
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ MOST_CODES = 10
 def concept_table(found: ConceptReport) -> Group:
     """Return the totals, a table with one row per concept, and the codes that depend on a concept."""
     rows, totals = found.rows(), found.totals()
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = plain_table()
     probes = [f"probe_{k}" for k in found.probes.k]
     headings = ["concept", "share", "best code", "F1", "(trivial)", "AUROC", "(chance)", "AP"]
     for heading in [*headings, *(f"k = {k}" for k in found.probes.k), "split over", "absorbed by"]:
@@ -96,7 +96,7 @@ MOST_PAIRS = 15
 def unlabelled_table(found: Unlabelled) -> Group:
     """Return a table of the runs, and a table of the pairs of runs with the highest and lowest agreement."""
     scores = list(dict.fromkeys(name for facts in found.runs.values() for name in facts.scores))
-    runs = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    runs = plain_table()
     runs.add_column("run", no_wrap=True)
     for heading in ("codes", "active", "total correlation", *scores, *(["UDR"] if found.pairs else [])):
         runs.add_column(heading, justify="right")
@@ -126,7 +126,7 @@ def _agreement(found: Unlabelled) -> list[Table | Text]:
     shown = sorted(found.pairs, key=lambda pair: -pair.matched)
     if len(shown) > MOST_PAIRS:
         shown = [*shown[: MOST_PAIRS // 2], *shown[-(MOST_PAIRS // 2) :]]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = plain_table()
     for heading in ("runs", "matched one to one", "unrelated codes", "linear map (R2)", "UDR"):
         table.add_column(heading, justify="left" if heading == "runs" else "right")
     for pair in shown:
@@ -188,10 +188,7 @@ def runs_table(found: RunComparison) -> Any:
 
     Settings that share a letter do not differ significantly.
     """
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = plain_table()
     table.add_column("model", no_wrap=True)
     for column in found.columns:
         table.add_column(HEADINGS.get(column, column.replace("_", " ")), justify="right")
@@ -221,7 +218,7 @@ def _run_number(value: float, column: str) -> str:
 
 def grouped_table(found: GroupedScores) -> Table:
     """Return the table, with the settings ranked by the first metric."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = plain_table()
     table.add_column("setting", no_wrap=True)
     table.add_column("seeds", justify="right")
     for label in found.scores:

@@ -35,6 +35,7 @@ from unweave.report.answer import (
     verdict_in_words,
 )
 from unweave.sentences import counted, fixed, listed
+from unweave.trust.verdict_record import Level
 
 MOST_FACTORS = 24  # rows; if there are more factors, the best and the worst recovered ones are shown
 
@@ -52,17 +53,15 @@ FOUND_STYLES = {"yes": "green", "partly": "yellow", "no": "red"}
 
 CANNOT_TELL = "cannot be determined from these data (see the notes)"
 
-LEVEL_STYLES = {"trust": "green", "caution": "yellow", "do not use": "red"}
 
-
-def plain_table() -> Table:
-    """Return an empty table with a line below its header and no other lines."""
-    return Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+def plain_table(close: bool = False) -> Table:
+    """Return an empty table with a line below its header and no other lines; columns may be close to each other."""
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=close)
 
 
 def factor_table(rows: Sequence[FactorRow]) -> Table:
     """Return a table that says for each factor whether it was found, in which codes, how well, and if not, why."""
-    table = plain_table()
+    table = plain_table(close=True)
     table.add_column("factor", no_wrap=True, max_width=NAME_WIDTH)
     table.add_column("found", no_wrap=True)
     table.add_column("best code", max_width=28)
@@ -108,7 +107,7 @@ def how_well(row: FactorRow) -> str:
 def question_table(lines: Sequence[QuestionLine], width: int) -> Table:
     """Return a table with the answer to each question and its metric. A narrow table has no intervals."""
     narrow = width < WIDE
-    table = plain_table()
+    table = plain_table(close=True)
     table.add_column("question", no_wrap=width >= NARROW)
     table.add_column("answer", no_wrap=True)
     table.add_column("score", justify="right", no_wrap=True)
@@ -120,7 +119,7 @@ def question_table(lines: Sequence[QuestionLine], width: int) -> Table:
     table.add_column("verdict", no_wrap=True)
     for line in lines:
         ends = "" if line.low is None else f"{fixed(line.low, 2)} to {fixed(line.high, 2)}"
-        verdict = NOISE_LEVEL if line.at_noise_level and line.level == "trust" else line.level
+        verdict = NOISE_LEVEL if line.at_noise_level and line.level == Level.TRUST else line.level
         table.add_row(
             Text(line.short),
             Text(line.answer, style="bold"),
@@ -128,7 +127,7 @@ def question_table(lines: Sequence[QuestionLine], width: int) -> Table:
             *([Text("" if line.noise is None else fixed(line.noise, 2))] if width >= NARROW else []),
             *([Text(ends)] if not narrow else []),
             Text(line.source),
-            Text(verdict if line.metric else "", style=LEVEL_STYLES.get(verdict, "")),
+            _verdict(verdict) if line.metric else Text(),
         )
     return table
 
@@ -138,7 +137,7 @@ def representation_table(answers: Sequence[Answer]) -> Table:
 
     It lists the factors that have codes of their own, and what prevents this for the other factors.
     """
-    table = plain_table()
+    table = plain_table(close=True)
     table.add_column("representation", no_wrap=True, max_width=NAME_WIDTH)
     table.add_column("found", no_wrap=True)
     table.add_column("factors with codes of their own")
@@ -183,7 +182,7 @@ def ranked_table(question: ComparedQuestion) -> Table:
             Text(entry.representation),
             Text(fixed(entry.value) + ("" if entry.spread is None else f" ± {fixed(entry.spread)}")),
             Text(ends),
-            Text(entry.verdict, style=LEVEL_STYLES.get(entry.verdict, "")),
+            _verdict(entry.verdict),
             Text("best" if entry.best else "", style="bold"),
         )
     return table
@@ -197,7 +196,7 @@ def metric_table(evaluation: Evaluation, width: int) -> Table:
     representation = evaluation.representations[0]
     checked = any(row.verdict is not None for row in evaluation.rows)
     with_interval = checked and width >= NARROW
-    table = plain_table()
+    table = plain_table(close=True)
     table.add_column("metric")
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("noise", justify="right", no_wrap=True)
@@ -218,9 +217,13 @@ def metric_table(evaluation: Evaluation, width: int) -> Table:
                 Text(score_cell(evaluation, label, representation)),
                 Text(noise_cell(row)),
                 *([Text(interval_cell(row))] if with_interval else []),
-                *([Text(verdict, style=LEVEL_STYLES.get(verdict, ""))] if checked else []),
+                *([_verdict(verdict)] if checked else []),
             )
     return table
+
+
+def _verdict(words: str) -> Text:
+    return Text(words, style=words.style if isinstance(words, Level) else "")
 
 
 def score_cell(evaluation: Evaluation, label: str, representation: str) -> str:

@@ -79,8 +79,6 @@ HARDLY = 0.10  # calibrated score
 
 CLEARLY = 4.0  # standard deviations of the null scores; an estimate from 19 draws may be a third too small
 
-GRAVITY: tuple[Level, ...] = ("trust", "no verdict", "caution", "do not use")
-
 
 def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None, chance_known: bool = True) -> Verdict:
     """The verdict after taking the noise floor into account: at least as severe, with the floor's reason first.
@@ -89,57 +87,61 @@ def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None, chance_
 
     >>> from unweave.score import Score
     >>> floor = NoiseFloor("modularity", "permutation", 0.68, floor=0.69, p_value=0.77, calibrated=-0.03)
-    >>> found = with_floor(Verdict("trust"), Score(0.68, bounds=(0.0, 1.0), best=1.0), floor)
+    >>> found = with_floor(Verdict(Level.TRUST), Score(0.68, bounds=(0.0, 1.0), best=1.0), floor)
     >>> found.level, found.reasons[0].sentence
     ('do not use', 'This score is not above noise: it is 0.68, and random codes score 0.69 on average (p = 0.77).')
     """
-    if floor is None or math.isnan(score.raw) or verdict.level == "no verdict":
+    if floor is None or math.isnan(score.raw) or verdict.level is Level.NO_VERDICT:
         return verdict
     if not floor.defined:
         missed = floor.reason is not None and floor.reason.kind == "no_nulls_in_budget" and not chance_known
         return _without_floor(verdict) if missed else verdict
     short = [note for note in floor.notes if note.kind == "series_too_short"]
-    judged: tuple[Level, Reason] | None = ("caution", _too_short(short[0], floor)) if short else _judged(score, floor)
+    judged: tuple[Level, Reason] | None = (
+        (Level.CAUTION, _too_short(short[0], floor)) if short else _judged(score, floor)
+    )
     if judged is None:
         return verdict
     level, reason = judged
-    gravest = max(level, verdict.level, key=GRAVITY.index)
-    against = verdict.reasons if verdict.level != "trust" or level == "trust" else ()
+    gravest = max(level, verdict.level, key=lambda level: level.gravity)
+    against = verdict.reasons if verdict.level is not Level.TRUST or level is Level.TRUST else ()
     return Verdict(gravest, (reason, *against), verdict.elsewhere)
 
 
 def _without_floor(verdict: Verdict) -> Verdict:
     """The verdict if there was no time to compute the score of random codes: at least caution."""
-    if verdict.level != "trust":
+    if verdict.level is not Level.TRUST:
         return verdict
     reason = Reason(Finding("floor_not_in_budget"), "noise floor", math.nan, SECTIONS["P4"])
-    return Verdict("caution", (reason,), verdict.elsewhere)
+    return Verdict(Level.CAUTION, (reason,), verdict.elsewhere)
 
 
 def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
     """The level and the reason that follow from the noise floor alone; None if the floor gives no reason."""
     share = _share_of_noise(score, floor.floor)
     if abs(score.best - floor.floor) < HARDLY * NEXT_TO_NOTHING:
-        return "do not use", _reason(Finding("noise_scores_high", floor=floor.floor), floor)
+        return Level.DO_NOT_USE, _reason(Finding("noise_scores_high", floor=floor.floor), floor)
     if math.isnan(share):
         return None
     value, noise, calibrated, p_value = score.value, floor.floor, floor.calibrated, floor.p_value
     if p_value > max(ABOVE_NOISE, floor.resolution):  # with very few draws, even the best score has a p-value above .05
         if max(share, _share_of_noise(score, value)) <= NEXT_TO_NOTHING:
-            return "trust", _reason(Finding("scores_like_noise", value=value, floor=noise, p_value=p_value), floor)
+            return Level.TRUST, _reason(Finding("scores_like_noise", value=value, floor=noise, p_value=p_value), floor)
         if -calibrated > HARDLY:
-            return "do not use", _reason(Finding("below_noise", value=value, floor=noise, calibrated=calibrated), floor)
-        return "do not use", _reason(Finding("not_above_noise", value=value, floor=noise, p_value=p_value), floor)
+            return Level.DO_NOT_USE, _reason(
+                Finding("below_noise", value=value, floor=noise, calibrated=calibrated), floor
+            )
+        return Level.DO_NOT_USE, _reason(Finding("not_above_noise", value=value, floor=noise, p_value=p_value), floor)
     if share <= NEXT_TO_NOTHING:
         return None
     if calibrated <= HARDLY:
         found = Finding("hardly_above_noise", value=value, floor=noise, calibrated=calibrated)
-        return "caution", _reason(found, floor)
+        return Level.CAUTION, _reason(found, floor)
     if abs(value - noise) < CLEARLY * floor.spread:
         found = Finding("noise_varies_widely", value=value, floor=noise, spread=floor.spread, n_spreads=CLEARLY)
-        return "caution", _reason(found, floor)
+        return Level.CAUTION, _reason(found, floor)
     found = Finding("floor_far_from_zero", value=value, floor=noise, calibrated=calibrated)
-    return "caution" if share > MOSTLY_NOISE else "trust", _reason(found, floor)
+    return Level.CAUTION if share > MOSTLY_NOISE else Level.TRUST, _reason(found, floor)
 
 
 def _share_of_noise(score: Score, value: float) -> float:

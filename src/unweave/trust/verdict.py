@@ -170,7 +170,7 @@ def check_steps(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> S
 
 def _advised(found: Mapping[str, Verdict], names: Mapping[str, str]) -> dict[str, Verdict]:
     """The verdicts with advice that names no metric whose verdict on these data is worse than trust."""
-    flagged = {names[label] for label, verdict in found.items() if verdict.level != "trust"}
+    flagged = {names[label] for label, verdict in found.items() if verdict.level is not Level.TRUST}
     concerns = {section: name for name, section in SECTIONS.items()}
 
     def advised(reason: Reason) -> Reason:
@@ -193,15 +193,15 @@ def _tried(metric: Choice, score: Score, steps: Steps, diagnosis: Diagnosis, flo
     elsewhere = found.elsewhere(score)
     spare = NOT_CANCELLED * abs(found.misfit) if any(change.modelled for change in found.believed) else 0.0
     gap = abs(elsewhere - score.value) / width - spare
-    level: Level = "do not use" if gap > DO_NOT_USE else "caution" if gap > CAUTION else "trust"
+    level = Level.DO_NOT_USE if gap > DO_NOT_USE else Level.CAUTION if gap > CAUTION else Level.TRUST
     moving = [change for change in found.believed if abs(change.moved) / width >= WORTH_SAYING]
     gravest = sorted(moving, key=lambda change: -abs(change.moved))
     reasons = [reason_of_change(change, score, diagnosis, steps.set_free) for change in gravest]
     doubted = [change for change in found.changes if found.doubted(change)]
-    if level != "trust":
+    if level is not Level.TRUST:
         verdict = Verdict(level, tuple(reasons), elsewhere)
     elif doubted:
-        verdict = Verdict("no verdict", (_misfit(doubted, found, score, width),))
+        verdict = Verdict(Level.NO_VERDICT, (_misfit(doubted, found, score, width),))
     else:
         verdict = Verdict(level, (_stable(found, score, elsewhere),), elsewhere)
     return with_floor(
@@ -259,7 +259,7 @@ def _without_meaning(metric: Choice, score: Score) -> Verdict | None:
         reason = Reason(Finding("without_range"), "", math.nan, "", Finding("compare_with_floor"))
     else:
         return None
-    return Verdict("no verdict", (reason,))
+    return Verdict(Level.NO_VERDICT, (reason,))
 
 
 def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
@@ -283,7 +283,9 @@ def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseF
         found = Finding("too_few_rows_to_test", n_rows=diagnosis.n_rows)
         more = Finding("take_more_samples")
         reasons.append(Reason(found, "rows", diagnosis.n_rows, "003, appendix A", more, "evidence.n_rows"))
-    return with_floor(Verdict("caution" if reasons else "trust", tuple(reasons)), score, floor, _chance_known(metric))
+    return with_floor(
+        Verdict(Level.CAUTION if reasons else Level.TRUST, tuple(reasons)), score, floor, _chance_known(metric)
+    )
 
 
 def _known(found: Finding, quantity: str, diagnosis: Diagnosis, attribute: str, concerns: Property) -> Reason:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from enum import StrEnum
+from typing import Literal, Self
 
 from unweave.findings import Finding
 
-Level = Literal["trust", "no verdict", "caution", "do not use"]
 Property = Literal["P1", "P2", "P3", "P4"]
 
 SECTIONS: dict[Property, str] = {
@@ -17,6 +17,43 @@ SECTIONS: dict[Property, str] = {
     "P3": "003, section 3.3",
     "P4": "003, section 3.4",
 }
+
+
+class Level(StrEnum):
+    """How far a score may be relied on, from best to worst, and how pages show it.
+
+    A level is a text, so that files hold the same words. ``gravity`` is its place in this order: a score that could not
+    be checked comes after one with small doubts, because pages prefer numbers about which something is known. A
+    `Verdict` is never 'not checked'; this is the level of a score without a verdict.
+
+    >>> max(Level.CAUTION, Level.TRUST, key=lambda level: level.gravity)
+    'caution'
+    """
+
+    TRUST = "trust", "can be trusted on these data", "green", "#2a9d6f", "✓"
+    CAUTION = "caution", "with caution", "yellow", "#d97706", "!", r"$^{\dagger}$"
+    NO_VERDICT = "no verdict", "could not be checked"
+    NOT_CHECKED = "not checked", "not checked"
+    DO_NOT_USE = "do not use", "should not be used", "red", "#c0392b", "✗", r"$^{\ddagger}$"
+
+    gravity: int
+    words: str  # after a number of scores
+    style: str  # of a text on a terminal
+    colour: str  # in figures
+    sign: str
+    latex_mark: str
+
+    def __new__(
+        cls, text: str, words: str = "", style: str = "", colour: str = "", sign: str = "", latex_mark: str = ""
+    ) -> Self:
+        """Make a level; its gravity is the number of levels before it."""
+        level = str.__new__(cls, text)
+        level._value_, level.gravity = text, len(cls.__members__)
+        level.words, level.style, level.colour, level.sign, level.latex_mark = words, style, colour, sign, latex_mark
+        return level
+
+    def __repr__(self) -> str:
+        return repr(self.value)
 
 
 @dataclass(frozen=True)
@@ -53,10 +90,13 @@ class Verdict:
     reason says which. ``elsewhere`` is the estimated score with independent factors, no redundant codes and enough
     rows; nan where that could not be computed.
 
-    >>> Verdict("caution", (Reason("There are few rows.", "rows", 40.0),)).reasons[0].sentence
+    >>> Verdict(Level.CAUTION, (Reason("There are few rows.", "rows", 40.0),)).reasons[0].sentence
     'There are few rows.'
     """
 
     level: Level
     reasons: tuple[Reason, ...] = ()
     elsewhere: float = math.nan
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "level", Level(self.level))  # also accepts the word

@@ -13,7 +13,7 @@ from unweave.evaluation.choose import QUESTIONS
 from unweave.findings import Finding
 from unweave.report.answer import answer_of, compared_answer, compared_by, fitting_advice, verdict_in_words
 from unweave.trust.intervals import Interval
-from unweave.trust.verdict_record import Reason, Verdict
+from unweave.trust.verdict_record import Level, Reason, Verdict
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(300, 3))
@@ -136,8 +136,8 @@ def test_noise_is_not_praised():
     assert verdict_in_words(rows[0]) == "noise level"
 
 
-@pytest.mark.parametrize("level", ["no verdict", "not checked", "something new"])
-def test_levels_that_are_new_are_shown_as_they_come(level):
+@pytest.mark.parametrize("level", Level)
+def test_every_level_is_shown_on_every_page(level):
     evaluation = fake_evaluation()
     rows = tuple(dataclasses.replace(row, verdict=Verdict(level)) for row in evaluation.rows)
     changed = Evaluation(rows, evaluation.data)

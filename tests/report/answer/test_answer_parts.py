@@ -17,7 +17,7 @@ from unweave.report import answer as question_lines
 from unweave.report import answer as screening
 from unweave.report import answer as steps
 from unweave.report.answer import ComparedQuestion, FactorRow, Ranked, by_question
-from unweave.trust.verdict_record import Verdict
+from unweave.trust.verdict_record import Level, Verdict
 
 RECOVERY, _, _, COMPACTNESS, OTHER_CONTENT, *_ = QUESTIONS
 
@@ -25,8 +25,9 @@ RECOVERY, _, _, COMPACTNESS, OTHER_CONTENT, *_ = QUESTIONS
 def row(value=0.5, best=1.0, bounds=(0.0, 1.0), **other):
     """A row, as far as the answer depends on it."""
     card = SimpleNamespace(best=best, bounds=bounds, lower_is_better=best == bounds[0])
-    plain = {"noise_floor": None, "interval": None, "verdict": None, "chance": None}
-    return SimpleNamespace(score=SimpleNamespace(value=value, raw=value), card=card, **plain | other)
+    plain = {"noise_floor": None, "interval": None, "verdict": None, "chance": None} | other
+    level = Level(plain["verdict"].level) if plain["verdict"] else Level.NOT_CHECKED
+    return SimpleNamespace(score=SimpleNamespace(value=value, raw=value), card=card, level=level, **plain)
 
 
 def floor(p_value, resolution=0.005, defined=True):
@@ -51,9 +52,11 @@ def test_a_score_is_at_noise_level_above_one_in_twenty_and_above_the_resolution(
         assert said == ("noise level" if at_noise and level == "trust" else level)
 
 
-def test_an_unknown_verdict_is_worse_than_none_and_better_than_do_not_use():
-    ranks = [levels.rank_of(level) for level in ("trust", "caution", "no verdict", "odd", "do not use")]
-    assert ranks == [0, 1, 2, 3, 4]
+def test_levels_are_ordered_from_trust_to_do_not_use_and_hold_the_words_of_files():
+    assert [level.gravity for level in Level] == [0, 1, 2, 3, 4]
+    assert [str(level) for level in sorted(Level, key=lambda level: level.gravity)] == [
+        *("trust", "caution", "no verdict", "not checked", "do not use")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -74,10 +77,10 @@ def test_an_unknown_verdict_is_worse_than_none_and_better_than_do_not_use():
     ],
 )
 def test_the_answer_is_the_share_of_the_way_from_noise_to_the_best(value, best, bounds, noise, word):
-    given = row(value, best, bounds)
-    assert question_lines._in_a_word(given, noise, "trust") == word
-    for level in ("do not use", "no verdict"):
-        assert question_lines._in_a_word(given, noise, level) == "not known"
+    for level in Level:
+        given = row(value, best, bounds, verdict=Verdict(level))
+        known = level not in (Level.DO_NOT_USE, Level.NO_VERDICT)
+        assert question_lines._in_a_word(given, noise) == (word if known else "not known")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +210,7 @@ def test_what_is_not_to_be_used_is_not_best():
 
 
 def question(*entries):
-    ranked = [Ranked(name, 0.5, None, None, level, level, best) for name, level, best in entries]
+    ranked = [Ranked(name, 0.5, None, None, Level(level), level, best) for name, level, best in entries]
     return ComparedQuestion("q", "", "", "mcc", None, tuple(ranked))
 
 

@@ -9,6 +9,7 @@ import pytest
 from fake_evaluations import CHOSEN, fake_evaluation
 
 from unweave import Evaluation, Evidence, Posterior, Score, compare, evaluate
+from unweave.report.answer import shared_reasons
 from unweave.report.html import rendered
 from unweave.report.summary import COARSE, summarise
 from unweave.score import ShownMatrix
@@ -30,7 +31,7 @@ def cell_of(summary, label, representation=None):
 
 
 def test_summary_is_strict_json_with_a_schema(summary):
-    assert summary["schema"] == "unweave.report/1"
+    assert summary["schema"] == "unweave.report/2"
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
 
 
@@ -41,8 +42,7 @@ def test_bare_scores_are_summarised_and_say_so():
         cell = cell_of(summary, label)
         assert cell["value"] == pytest.approx(evaluation[label].value)
         assert (cell["floor"], cell["interval"], cell["verdict"]) == (None, None, None)
-    assert "without verdicts" in summary["headline"]
-    assert summary["next_steps"][-1]["sentence"].startswith("Evaluate without --quick")
+    assert "without verdicts" in summary["trusted"]
     assert summary["counts"] == {"trust": 0, "no verdict": 0, "caution": 0, "do not use": 0}
     flat = next(bar for bar in summary["charts"][0]["bars"] if bar["factor"] == "flat")
     assert flat["value"] is None  # undefined is not zero
@@ -58,27 +58,24 @@ def test_floor_interval_and_verdict_come_through(summary):
     assert cell["verdict"]["level"] == "do not use"
     assert [reason["measured"] for reason in cell["verdict"]["reasons"]] == [3.0, 0.62]
     assert summary["counts"] == {"trust": 3, "no verdict": 0, "caution": 2, "do not use": 1}
-    assert summary["headline"].startswith("Of 6 scores, 3 can be trusted")
+    assert summary["trusted"].startswith("Of 6 scores, 3 can be trusted")
 
 
-def test_reasons_appear_once_with_everyone_they_hold_for(summary):
-    assert [reason["quantity"] for reason in summary["reasons"]] == [
-        "largest correlation of two factors",
-        "codes per factor",
+def test_reasons_appear_once_with_everyone_they_hold_for_and_the_gravest_first(summary):
+    reasons = [(reason["level"], reason["scores"], reason["section"]) for reason in summary["reasons"]]
+    assert reasons == [
+        ("do not use", ["mig"], "003, section 4.2"),
+        ("do not use", ["mig"], "003, section 3.1"),
+        ("caution", ["mcc", "dci_completeness"], "003, section 3.1"),
     ]
-    shared = summary["reasons"][0]
-    assert (shared["level"], shared["measured"], shared["section"]) == ("do not use", 0.62, "003, section 3.1")
-    entries = [(entry["level"], entry["metrics"]) for entry in shared["entries"]]
-    assert entries == [("do not use", ["mig"]), ("caution", ["mcc", "dci_completeness"])]
+    assert summary["reasons"][0]["advice"].startswith("use dci_disentanglement")
 
 
-def test_what_to_do_next_starts_with_the_gravest_and_names_what_is_noise(summary):
-    assert summary["next_steps"][0] == {
-        "sentence": "Use dci_disentanglement, or drop duplicated codes first.",
-        "metrics": ["mig"],
-    }
-    noise = next(step for step in summary["next_steps"] if "p > .05" in step["sentence"])
-    assert noise["metrics"] == ["mig"]
+def test_the_page_and_the_terminal_group_reasons_alike():
+    evaluation = fake_evaluation()
+    of_terminal = [(reason.level, reason.scores) for reason in shared_reasons(evaluation)]
+    of_page = [(reason["level"], tuple(reason["scores"])) for reason in summarise(evaluation)["reasons"]]
+    assert set(of_terminal) <= set(of_page)  # the terminal states only the main reason of every score
 
 
 def test_bars_know_what_is_within_noise(summary):
@@ -141,8 +138,7 @@ def test_failures_keep_their_reason():
     cell = cell_of(summary, "r2 (n_folds=500)")
     assert cell["value"] is None
     assert "500" in cell["problem"]
-    assert any(step["sentence"] == cell["problem"] for step in summary["next_steps"])
-    assert "1 score could not be computed" in summary["headline"]
+    assert "1 score could not be computed" in summary["trusted"]
 
 
 def test_representations_side_by_side_with_groups_of_ties():
@@ -152,8 +148,7 @@ def test_representations_side_by_side_with_groups_of_ties():
     assert summary["metrics"][0]["comparison"] == "Few parts."
     assert len(summary["matrices"]) == 9
     assert len(summary["diagnosis"]) == 3
-    # a reason that holds for all representations does not name them
-    assert summary["reasons"][0]["entries"][0]["metrics"] == ["mig"]
+    assert summary["reasons"][0]["scores"] == ["mig of a", "mig of b", "mig of c"]
 
 
 def test_a_representation_that_lacks_a_metric_has_no_cell():
@@ -322,7 +317,7 @@ def chosen_with(*p_values, levels):
 
 
 @pytest.mark.parametrize(
-    ("p_values", "levels", "headline"),
+    ("p_values", "levels", "sentence"),
     [
         ((0.005, 0.005), ("trust",) * 2, "All 2 scores can be trusted on these data."),
         (
@@ -339,18 +334,23 @@ def chosen_with(*p_values, levels):
         ),
     ],
 )
-def test_the_headline_tells_trusted_scores_that_are_noise(p_values, levels, headline):
+def test_the_page_counts_trusted_scores_that_are_noise(p_values, levels, sentence):
     evaluation = fake_evaluation(chosen=chosen_with(*p_values, levels=levels))
-    assert summarise(evaluation)["headline"] == headline
+    assert summarise(evaluation)["trusted"] == sentence
 
 
-@pytest.mark.parametrize(("p_value", "said"), [(0.005, False), (0.05, False), (0.06, True), (0.09, True), (0.5, True)])
-def test_what_noise_scores_as_often_as_one_time_in_twenty_is_no_evidence(p_value, said):
+@pytest.mark.parametrize(
+    ("p_value", "resolution", "said"),
+    [(0.05, 0.005, False), (0.06, 0.005, True), (0.5, 0.005, True), (0.06, 0.1, False), (0.11, 0.1, True)],
+)
+def test_a_score_is_noise_above_one_in_twenty_and_above_what_few_draws_can_show(p_value, resolution, said):
     evaluation = fake_evaluation()
-    rows = [replace(row, noise_floor=replace(row.noise_floor, p_value=p_value)) for row in evaluation.rows]
+    rows = [
+        replace(row, noise_floor=replace(row.noise_floor, p_value=p_value, resolution=resolution))
+        for row in evaluation.rows
+    ]
     found = summarise(replace(evaluation, rows=tuple(rows)))
-    assert any("Do not use these as evidence" in step["sentence"] for step in found["next_steps"]) is said
-    assert ("no better than noise" in found["headline"]) is said
+    assert ("no better than noise" in found["trusted"]) is said
 
 
 def signed_evaluation(n_factors, n_codes):

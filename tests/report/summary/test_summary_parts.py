@@ -1,15 +1,15 @@
-"""Parts of the summary at their limits: numbers of the data, bars, reasons and next steps."""
+"""Parts of the summary at their limits: numbers of the data, bars and verdicts."""
 
 import math
 
 import numpy as np
 import pytest
 
-from unweave.report import summary as advice
 from unweave.report import summary as diagnosis_summary
 from unweave.report import summary as factor_bars
-from unweave.report.summary import Detail, summarised_matrix
+from unweave.report.summary import Detail, summarised_matrix, trusted_scores
 from unweave.score import ShownMatrix
+from unweave.trust.verdict_record import Level
 
 
 @pytest.mark.parametrize(
@@ -68,69 +68,22 @@ def test_of_many_bars_the_highest_and_the_lowest_are_shown(n, at_most, shown):
     assert sentence == ("" if n <= at_most else said)
 
 
-def judged(label, level, *reasons, p_value=None, problem=None, name="a"):
-    reasons = [
-        {"quantity": "q", "section": "s", "measured": measured, "sentence": sentence, "instead": instead}
-        for measured, sentence, instead in reasons
-    ]
-    floor = None if p_value is None else {"p_value": p_value}
-    verdict = {"level": level, "reasons": reasons} if level else None
-    value = None if problem else 0.5
-    cell = {"representation": name, "verdict": verdict, "floor": floor, "problem": problem, "value": value}
+def judged(label, level, problem=None):
+    verdict = {"level": level, "reasons": []} if level else None
+    cell = {"verdict": verdict, "at_noise_level": False, "problem": problem, "value": None if problem else 0.5}
     return {"label": label, "cells": [cell]}
 
 
-def test_reasons_with_the_same_quantity_are_one_entry_with_the_worst_verdict():
-    metrics = [
-        judged("mcc", "caution", (0.6, "It moves.", "use another.")),
-        judged("r2", "do not use", (0.6, "It moves a lot.", "")),
-        judged("mig", "caution", (0.6, "It moves.", "use another")),
-        judged("sap", "trust", (0.9, "It is fine.", "do nothing")),
-    ]
-    (reason,) = advice.grouped_reasons(metrics, 1)
-    assert (reason["measured"], reason["level"]) == (0.6, "do not use")
-    assert reason["entries"] == [
-        {"level": "do not use", "sentence": "It moves a lot.", "metrics": ["r2"]},
-        {"level": "caution", "sentence": "It moves.", "metrics": ["mcc", "mig"]},
-    ]
-    metrics[0]["cells"][0]["verdict"]["reasons"][0]["measured"] = 0.7
-    (reason,) = advice.grouped_reasons(metrics, 2)
-    assert reason["measured"] is None
-    assert reason["entries"][1]["metrics"] == ["mcc of a", "mig of a"]
-    assert advice.next_steps(metrics, 1) == [{"sentence": "Use another.", "metrics": ["mcc", "mig"]}]
-
-
-def test_next_steps_are_advice_then_noise_then_failures():
-    metrics = [
-        judged("mcc", "caution", (0.6, "It moves.", "look twice"), p_value=0.06),
-        judged("r2", "do not use", (0.6, "It moves.", "look away"), p_value=0.05),
-        judged("mig", None, problem="It failed."),
-    ]
-    assert [(step["sentence"], step["metrics"]) for step in advice.next_steps(metrics, 1)] == [
-        ("Look away.", ["r2"]),
-        ("Look twice.", ["mcc"]),
-        (advice.NO_EVIDENCE, ["mcc"]),
-        ("It failed.", ["mig"]),
-    ]
-    assert advice.next_steps([judged("mig", None)], 1) == [{"sentence": advice.BARE, "metrics": []}]
-    assert advice.headline(metrics) == (
-        "Of 2 scores, none can be trusted on these data, 1 with caution and 1 should not be used. "
-        "1 score could not be computed."
+def test_scores_are_counted_by_verdict_from_best_to_worst():
+    levels = [Level.DO_NOT_USE, Level.NO_VERDICT, Level.CAUTION]
+    metrics = [*(judged("mcc", level) for level in levels), judged("mig", None, problem="It failed.")]
+    assert trusted_scores(metrics) == (
+        "Of 3 scores, none can be trusted on these data, 1 with caution, 1 could not be checked and 1 should not be "
+        "used. 1 score could not be computed."
     )
-    assert advice.headline([judged("mig", None), judged("r2", None)]) == (
+    assert trusted_scores([judged("mig", None), judged("r2", None)]) == (
         "2 scores, without verdicts: these are bare scores."
     )
-
-
-def test_levels_without_a_name_are_quoted_in_their_order():
-    judgements = ["do not use", "trust", "odd", "no verdict", "trust", "caution"]
-    assert advice._levels_in_words(judgements) == [
-        "2 can be trusted on these data",
-        "1 with caution",
-        "1 could not be checked",
-        "1 with the verdict 'odd'",
-        "1 should not be used",
-    ]
 
 
 @pytest.mark.parametrize(

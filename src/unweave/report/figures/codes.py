@@ -20,8 +20,6 @@ from unweave.report.html import LIGHT, hexadecimal
 
 COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b", "#5f6b7a", "#0f9fb8", "#b5488f")
 
-LEVEL_COLOURS = {"trust": "#2a9d6f", "caution": "#d97706", "do not use": "#c0392b"}
-
 
 class ShownFigure(Figure):
     """A figure that a notebook displays as the result of a cell without pyplot."""

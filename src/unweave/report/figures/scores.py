@@ -21,7 +21,6 @@ from unweave.estimators.matching import best_matching
 from unweave.evaluation import Evaluation, Row
 from unweave.evidence import Evidence, EvidenceError, FactorKind
 from unweave.report.figures.codes import (
-    LEVEL_COLOURS,
     Pair,
     blank_figure,
     colour_of,
@@ -32,6 +31,7 @@ from unweave.report.figures.codes import (
 )
 from unweave.report.figures.geometry import FAINT, INK
 from unweave.sentences import texts
+from unweave.trust.verdict_record import Level
 
 Ends = tuple[float, float]
 
@@ -40,7 +40,7 @@ Ends = tuple[float, float]
 class Dot:
     """A score with its noise floor, interval, verdict and letters. Unknown values are nan or None.
 
-    >>> Dot("mcc", 0.9, floor=0.1, level="trust").interval is None
+    >>> Dot("mcc", 0.9, floor=0.1, level=Level.TRUST).interval is None
     True
     """
 
@@ -48,19 +48,19 @@ class Dot:
     value: float
     floor: float = np.nan
     interval: Ends | None = None
-    level: str | None = None
+    level: Level | None = None
     letters: str = ""
 
 
 def scores_figure(dots: Sequence[Dot], label: str = "score") -> Figure:
     """Return one row per score, with its interval in the colour of the verdict, and its noise floor in grey.
 
-    >>> scores_figure([Dot("mcc", 0.9, 0.1, (0.8, 1.0), "trust")]).axes[0].get_yticklabels()[0].get_text()
+    >>> scores_figure([Dot("mcc", 0.9, 0.1, (0.8, 1.0), Level.TRUST)]).axes[0].get_yticklabels()[0].get_text()
     'mcc'
     """
     figure, axes = blank_figure(6.4, 1.0 + 0.26 * max(len(dots), 2))
     for place, dot in enumerate(dots):
-        colour = LEVEL_COLOURS.get(dot.level or "", colour_of(0))
+        colour = (dot.level and dot.level.colour) or colour_of(0)
         if not np.isnan(dot.floor):
             axes.barh(place, dot.floor, height=0.7, color=FAINT, zorder=1)
         if dot.interval is not None:
@@ -80,21 +80,20 @@ def scores_figure(dots: Sequence[Dot], label: str = "score") -> Figure:
     return figure
 
 
-def verdicts_figure(levels: Mapping[str, Mapping[str, str | None]]) -> Figure:
+def verdicts_figure(levels: Mapping[str, Mapping[str, Level | None]]) -> Figure:
     """Return a table with metrics as columns and representations as rows; cells have the colour of the verdict.
 
-    >>> figure = verdicts_figure({"codes": {"mcc": "trust", "mig": "caution"}})
+    >>> figure = verdicts_figure({"codes": {"mcc": Level.TRUST, "mig": Level.CAUTION}})
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['✓', '!']
     """
-    signs = {"trust": "✓", "caution": "!", "do not use": "✗"}
     names = list(dict.fromkeys(name for row in levels.values() for name in row))
     figure, axes = blank_figure(1.6 + 0.42 * len(names), 1.1 + 0.3 * len(levels))
     for row, of_row in enumerate(levels.values()):
         for column, name in enumerate(names):
             level = of_row.get(name)
-            axes.barh(row, 0.92, height=0.86, left=column - 0.46, color=LEVEL_COLOURS.get(level or "", FAINT))
-            axes.text(column, row, signs.get(level or "", ""), ha="center", va="center", color="white", fontsize=9)
+            axes.barh(row, 0.92, height=0.86, left=column - 0.46, color=(level and level.colour) or FAINT)
+            axes.text(column, row, level.sign if level else "", ha="center", va="center", color="white", fontsize=9)
     axes.set_xticks(range(len(names)), names, rotation=45, ha="left", fontsize=8)
     axes.set_yticks(range(len(levels)), list(levels), fontsize=8)
     axes.set_xlim(-0.5, len(names) - 0.5)
@@ -107,9 +106,9 @@ def verdicts_figure(levels: Mapping[str, Mapping[str, str | None]]) -> Figure:
 
 def _explain(axes: Axes, dots: Sequence[Dot]) -> None:
     """Add a legend of the verdicts that occur and of the noise floor."""
-    for level, colour in LEVEL_COLOURS.items():
-        if any(dot.level == level for dot in dots):
-            axes.plot([], [], marker="o", linestyle="", markersize=5, color=colour, label=level)
+    for level in Level:
+        if level.colour and any(dot.level is level for dot in dots):
+            axes.plot([], [], marker="o", linestyle="", markersize=5, color=level.colour, label=level)
     if any(not np.isnan(dot.floor) for dot in dots):
         axes.plot([], [], color=FAINT, linewidth=6, label="noise")
     if axes.get_legend_handles_labels()[0]:
