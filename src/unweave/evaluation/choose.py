@@ -175,17 +175,27 @@ def metric_groups() -> dict[str, list[Metric]]:
     return {"panel": [CATALOGUE[name] for name in PANEL], "all": list(CATALOGUE.values()), **metric_families()}
 
 
+# the family that a file of metrics belongs to; the other files are families of their own
+FAMILY_OF_FILE = {
+    "dci": "prediction",
+    **dict.fromkeys(("mig", "infomec", "minimal_sufficient"), "information"),
+    **dict.fromkeys(("factor_vae", "irs", "t_mex"), "intervention"),
+    **dict.fromkeys(("separability", "rmig"), "posterior"),
+}
+
+
 def metric_families() -> dict[str, list[Metric]]:
-    """Metrics of the catalogue by package; a package that has the name of a metric does not count as a family.
+    """Metrics of the catalogue by family and by file; a file that has the name of a metric does not count.
 
     >>> [entry.card.name for entry in metric_families()["infomec"]]
     ['infomec_modularity', 'infomec_explicitness', 'infomec_compactness']
     """
     families: dict[str, list[Metric]] = {}
     for entry in CATALOGUE.values():
-        for room in inspect.unwrap(entry).__module__.removeprefix("unweave.metrics.").split(".")[:-1]:
-            if room not in CATALOGUE:
-                families.setdefault(room, []).append(entry)
+        package, _, file = inspect.unwrap(entry).__module__.rpartition(".")
+        for name in dict.fromkeys((FAMILY_OF_FILE.get(file, file), file)) if package == "unweave.metrics" else ():
+            if name not in CATALOGUE:
+                families.setdefault(name, []).append(entry)
     return families
 
 
