@@ -1,7 +1,5 @@
 """Experiments of 001, 002 and 004 on encoders of known quality, given as a folder of codes instead of weights."""
 
-import json
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -142,7 +140,7 @@ def test_004_figures(tmp_path, codes, monkeypatch):
     assert (tmp_path / "out" / "004-fig6.png").stat().st_size > 5000
     bins = CliRunner().invoke(main, ["reproduce", "004", "fig11", *arguments])
     assert bins.exit_code == 0, bins.output
-    kept = json.loads(next((tmp_path / "out" / "004").glob("given clean pair*")).read_text())
+    kept = StoredNumbers(next((tmp_path / "out" / "004").glob("given clean pair*"))).by_key
     # 20 bins are minimality's default
     assert kept["minimality, 20 bins"] == pytest.approx(kept["minimality"])
 
