@@ -12,7 +12,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from unweave.evidence import EvidenceError
 from unweave.names import suggestion
 
 
@@ -94,6 +93,8 @@ def imported(text: str, what: str) -> Any:
     >>> imported("unweave.metrics:mcc", "metric").card.name
     'mcc'
     """
+    from unweave.evidence import EvidenceError  # late: the command line starts without numpy
+
     module_name, colon, name = text.partition(":")
     if not (module_name and colon and name):
         raise EvidenceError(f"The {what} {text!r} is not an importable path: write module:name.")

@@ -325,7 +325,7 @@ def test_a_function_that_refuses_double_precision_gets_single(message, dtype):
             raise RuntimeError(message)
         return z
 
-    assert TorchDecoder(function, 2)._precision() is getattr(torch, dtype)
+    assert TorchDecoder(function, 2)._tensor(np.zeros((1, 2))).dtype is getattr(torch, dtype)
 
 
 def test_a_flow_is_decoded_in_blocks():

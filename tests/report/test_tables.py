@@ -464,7 +464,7 @@ def test_figures_of_trained_models_are_written(tmp_path, monkeypatch):
     """Of models with a network, the first sixteen are reconstructed, and all are traversed from the same images."""
     pytest.importorskip("torch")
     pytest.importorskip("matplotlib")
-    from unweave.models import comparison as pictures
+    from unweave.models import model as pictures
     from unweave.report.figures import curves as training
     from unweave.report.figures import geometry
 
