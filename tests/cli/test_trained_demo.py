@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("torch")
 
-from unweave.cli import demo as trained_demo
+from unweave.cli import demos as trained_demo
 from unweave.cli import main
 from unweave.encoding import read_encoded
 
