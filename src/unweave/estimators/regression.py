@@ -151,7 +151,7 @@ def harmonics(angle: FloatArray, n_harmonics: int) -> GradedColumns:
 def normal_quantiles(column: FloatArray) -> FloatArray:
     """Normal quantiles of the ranks.
 
-    >>> normal_scores(np.array([10.0, -1.0, 3.0])).round(3).tolist()
+    >>> normal_quantiles(np.array([10.0, -1.0, 3.0])).round(3).tolist()
     [0.967, -0.967, 0.0]
     """
     return np.asarray(ndtri((ranks(column) - 0.5) / column.size))
