@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# modules that tests share: golden_cases.py, limits.py, and the tools for mutation testing and recorded numbers
-sys.path[:0] = [str(Path(__file__).parent / room) for room in ("reference", "mutants", "recorded", "papers")]
+# modules that tests share: golden_cases.py, and the tools for mutation testing and recorded numbers
+sys.path[:0] = [str(Path(__file__).parent / room) for room in ("reference", "mutants", "recorded")]
 
 # the time of drawing inputs depends on the load of the machine and not on the code
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
