@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
+from unweave.estimators.boosting import BinnedCodes, Boosting
 from unweave.estimators.probes import ByIndicators, ByScikitLearn
 from unweave.estimators.sparse import SparseTable
 from unweave.randomness import random_seed
-from unweave.threads import thread_controller
 
 PENALTIES = np.logspace(-9, 3, 37)
 
@@ -291,7 +291,7 @@ NOTHING_LEFT = 1e-9
 
 
 @dataclass(frozen=True)
-class LinearThenTrees(ByScikitLearn):
+class LinearThenTrees:
     """A linear probe, and increasing numbers of boosted trees fitted to its residuals; each probe extends the previous.
 
     The first probe is linear, so that a factor that is a linear function of the codes needs no further capacity. The
@@ -313,25 +313,17 @@ class LinearThenTrees(ByScikitLearn):
         self, train: FloatArray, targets: FloatArray, test: FloatArray, test_targets: FloatArray, seed: int
     ) -> FloatArray:
         """Squared errors summed over test rows (probes x targets); test codes are clipped to their training range."""
-        from sklearn.ensemble import HistGradientBoostingRegressor
-
         unseen = np.clip(test, train.min(axis=0), train.max(axis=0))
         linear = Linear().regress(train, targets, seed)
         left, wrong = targets - linear.predict(train), test_targets - linear.predict(unseen)
         losses = np.repeat(np.square(wrong).sum(axis=0)[None], len(self.n_trees), axis=0)
         something = np.square(left).sum(axis=0) > NOTHING_LEFT * np.square(targets - targets.mean(axis=0)).sum(axis=0)
-        with thread_controller().limit(limits=1, user_api="openmp"):
-            for t in np.flatnonzero(something).tolist():
-                model = HistGradientBoostingRegressor(
-                    max_iter=max(self.n_trees),
-                    max_depth=self.depth,
-                    max_leaf_nodes=None,
-                    learning_rate=self.learning_rate,
-                    min_samples_leaf=self.min_leaf,
-                    early_stopping=False,
-                    random_state=random_seed(seed, "trees"),
-                ).fit(train, left[:, t])
-                for n_trees, added in enumerate(model.staged_predict(unseen), start=1):
-                    if n_trees in self.n_trees:
-                        losses[self.n_trees.index(n_trees), t] = np.square(wrong[:, t] - added).sum()
+        if something.any() and max(self.n_trees):
+            boosting = Boosting(max(self.n_trees), self.depth, self.learning_rate, self.min_leaf)
+            boosted = boosting.columns(BinnedCodes.of(train), left[:, something])
+            wrong, n_done = wrong[:, something], 0
+            for place, n_trees in enumerate(self.n_trees):
+                if n_trees:
+                    wrong = wrong - boosted.predict(unseen, n_done, n_trees)
+                    losses[place, something], n_done = np.square(wrong).sum(axis=0), n_trees
         return losses
