@@ -185,7 +185,7 @@ def same_rows(factors: FloatArray, codes: FloatArray) -> Rows | None:
     fractional = (column for column in codes.T[:MOST_SEARCHED] if (column[:100] % 1).any() or (column % 1).any())
     n_values = 0
     for column in itertools.islice(fractional, MOST_COLUMNS):
-        n_values = max(n_values, 1 + np.count_nonzero(np.diff(np.sort(column))))
+        n_values = max(n_values, 1 + int(np.count_nonzero(np.diff(np.sort(column)))))
         if n_values > n_most:  # one column that differs between nearly all rows is enough
             return None
     if n_values < FEWEST_DISTINCT:
