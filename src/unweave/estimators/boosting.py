@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import expit, softmax
 
 from unweave.arrays import FloatArray
 from unweave.estimators.counts import edges_in_gaps
@@ -22,8 +21,6 @@ COLUMNS_TOGETHER = 1024  # codes times targets that are grown together: more do 
 LEAVES_TOGETHER = 2**20
 
 NO_GAIN = 1e-10  # gains below this share of the target's sum of squares are rounding
-
-FEWEST_HESSIANS = np.float32(1e-3)
 
 HUGE = 1e30
 
@@ -39,10 +36,15 @@ class BinnedCodes:
     bins: Bytes
     sums: csr_array
 
+    @staticmethod
+    def edges_of(codes: FloatArray) -> tuple[FloatArray, ...]:
+        """Inner edges of 255 bins of about equal mass for every code, each in a gap between values."""
+        return tuple(edges_in_gaps(column, BINS - 1) for column in codes.T)
+
     @classmethod
     def of(cls, codes: FloatArray) -> BinnedCodes:
         """Codes in 255 bins of about equal mass, whose edges lie in gaps."""
-        edges = tuple(edges_in_gaps(column, BINS - 1) for column in codes.T)
+        edges = cls.edges_of(codes)
         bins = bin_numbers(edges, codes)
         n_codes, n_rows = bins.shape
         cells = bins * np.int32(n_codes) + np.arange(n_codes, dtype=np.int32)[:, None]
@@ -94,6 +96,10 @@ class Trees:
         return np.take(self.values.T, leaf + np.arange(0, n_leaves * n_trees, n_leaves)[:, None])
 
 
+def _side_by_side(parts: Sequence[Trees]) -> Trees:
+    return Trees(*(np.concatenate([getattr(p, name) for p in parts], axis=1) for name in ("codes", "cuts", "values")))
+
+
 def step(leaf: NDArray[np.integer], bins: Bytes, codes: NDArray[np.intp], cuts: Bytes) -> None:
     """Send every row from its node on one level to a node on the next; ``leaf`` is changed in place."""
     for node in range(len(codes)):
@@ -103,85 +109,70 @@ def step(leaf: NDArray[np.integer], bins: Bytes, codes: NDArray[np.intp], cuts: 
         leaf += right * leaf.dtype.type(len(codes))
 
 
-# Sums over the rows of a node up to every bin (bins x codes and trees): of gradients, of rows and, unless they are all
-# 1, of second derivatives of the loss
-Sums = list[Floats]
+Sums = tuple[Floats, Floats]  # of gradients and rows of a node, up to every bin (bins x codes and trees)
 
 
 def best_split(
     sums: Sums, n_codes: int, min_leaf: int, least: Floats
 ) -> tuple[NDArray[np.intp], Bytes, Floats, Floats]:
-    """Code, cut and gain of the best split of a node of every tree, and the Newton steps of both sides (2 x trees).
+    """Code, cut and gain of the best split of a node of every tree, and the mean gradients of both sides (2 x trees).
 
-    The gain is the drop in the quadratic approximation of the loss, g_l^2 / h_l + g_r^2 / h_r - g^2 / h. With
-    e = g_l - h_l g / h it is e^2 h / (h_l h_r).
+    The gain is the drop in the sum of squares, g_l^2 / n_l + g_r^2 / n_r - g^2 / n. With e = g_l - n_l g / n it is
+    e^2 n / (n_l n_r).
     """
-    whole = [part[-1] for part in sums]
-    mean = whole[0] / np.maximum(whole[-1], FEWEST_HESSIANS)
-    limits = [
-        # both sides are large enough if their product is at least that of the smallest side and the rest
-        np.where(total < 2 * fewest, HUGE, fewest * (total - fewest) - slack).astype(np.float32)
-        for total, fewest, slack in zip(whole[1:], (min_leaf, 1e-3), (0.5, 0.0), strict=False)
-    ]
+    gradients, rows = (part[-1] for part in sums)
+    mean = gradients / np.maximum(rows, 1)
+    # both sides are large enough if their product is at least that of the smallest side and the rest
+    limit = np.where(rows < 2 * min_leaf, HUGE, min_leaf * (rows - min_leaf) - 0.5).astype(np.float32)
     gains, best = np.empty_like(sums[0]), np.zeros_like(mean)
     at_once = max(1, CELLS_IN_CACHE // mean.size)
     for start in range(0, BINS, at_once):
-        below = [part[start : start + at_once] for part in sums]
-        gain = np.multiply(below[-1], mean, out=gains[start : start + at_once])
-        np.subtract(below[0], gain, out=gain)
+        part = slice(start, start + at_once)
+        gain = np.multiply(sums[1][part], mean, out=gains[part])
+        np.subtract(sums[0][part], gain, out=gain)
         gain *= gain
-        for part, total, limit in zip(below[1:], whole[1:], limits, strict=True):
-            product = total - part
-            product *= part
-            gain *= product >= limit
+        product = rows - sums[1][part]
+        product *= sums[1][part]
+        gain *= product >= limit
         gain /= np.maximum(product, limit, out=product)
         np.maximum(best, gain.max(axis=0), out=best)
     codes = best.reshape(n_codes, -1).argmax(axis=0)
     column = codes * codes.size + np.arange(codes.size)
     cuts = gains[:, column].argmax(axis=0)
-    gain = best[column] * whole[-1][column]
+    gain = best[column] * rows[column]
     none = ~(gain > least)
     cuts[none], gain[none] = BINS - 1, 0.0
-    left, total = ([part[at, column] for part in (sums[0], sums[-1])] for at in (cuts, -1))
-    steps = np.stack(
-        [
-            left[0] / np.maximum(left[1], FEWEST_HESSIANS),
-            (total[0] - left[0]) / np.maximum(total[1] - left[1], FEWEST_HESSIANS),
-        ]
-    )
-    steps[1, none] = 0.0
-    return codes, cuts.astype(np.uint8), gain, steps
+    left = [part[cuts, column] for part in sums]
+    sides = left, [gradients[column] - left[0], rows[column] - left[1]]
+    means = np.stack([total / np.maximum(number, 1) for total, number in sides])
+    return codes, cuts.astype(np.uint8), gain, means
 
 
 def grown(
-    binned: BinnedCodes, weights: Sums, rows: Floats, depth: int, min_leaf: int, least: Floats
+    binned: BinnedCodes, gradients: Floats, rows: Floats, depth: int, min_leaf: int, least: Floats
 ) -> tuple[Trees, NDArray[np.integer], FloatArray]:
-    """One tree for every target; with it the leaf of every row (trees x rows), and gains (codes x trees).
+    """One tree for every column of gradients; the leaf of every row (trees x rows), and gains (codes x trees).
 
-    ``weights`` are gradients of the loss and, unless they are all 1, its second derivatives (rows x trees), and
-    ``rows`` the numbers of rows up to every bin (bins x codes and trees).
+    ``rows`` are the numbers of rows up to every bin (bins x codes and trees).
     """
-    n_rows, n_trees = weights[0].shape
+    n_rows, n_trees = gradients.shape
     gained = np.zeros((len(binned.bins), n_trees))
     leaf = np.zeros((n_trees, n_rows), dtype=np.min_scalar_type(2**depth - 1))
     codes, cuts = [], []
-    nodes = [[binned.below(weights[0]), rows, *map(binned.below, weights[1:])]]
+    nodes: list[Sums] = [(binned.below(gradients), rows)]
     for level in range(depth):
         if level:
-            first = []
-            for node in range(len(nodes)):
-                inside = (leaf == node).T.astype(np.float32, order="C")
-                first.append([binned.below(weights[0] * inside), binned.below(inside)])
-                first[-1] += [binned.below(weight * inside) for weight in weights[1:]]
-            nodes = first + [list(map(np.subtract, *pair)) for pair in zip(nodes, first, strict=True)]
+            inside = [(leaf == node).T.astype(np.float32, order="C") for node in range(len(nodes))]
+            first = [(binned.below(gradients * chosen), binned.below(chosen)) for chosen in inside]
+            nodes = first + [(whole[0] - part[0], whole[1] - part[1]) for whole, part in zip(nodes, first, strict=True)]
         splits = [best_split(sums, len(binned.bins), min_leaf, least) for sums in nodes]
-        code, cut, gain, steps = map(np.stack, zip(*splits, strict=True))
+        code, cut, gain, means = map(np.stack, zip(*splits, strict=True))
         for at, added in zip(code, gain, strict=True):
             gained[at, np.arange(n_trees)] += added
         step(leaf, binned.bins, code, cut)
         codes.append(code)
         cuts.append(cut)
-    values = steps.swapaxes(0, 1).reshape(2**depth, n_trees)
+    values = means.swapaxes(0, 1).reshape(2**depth, n_trees)
     return Trees(np.concatenate(codes), np.concatenate(cuts), values), leaf, gained
 
 
@@ -203,9 +194,7 @@ class Boosted:
         stop = len(self.rounds) if stop is None else stop
         for first in range(start, stop, at_once):
             rounds = self.rounds[first : min(first + at_once, stop)]
-            trees = Trees(
-                *(np.concatenate([getattr(r, part) for r in rounds], axis=1) for part in ("codes", "cuts", "values"))
-            )
+            trees = _side_by_side(rounds)
             found += trees.outputs(trees.leaves(bins)).reshape(len(rounds), *found.shape).sum(axis=0, dtype=np.float64)
         return np.asarray(found.T * -self.scale + (self.base if start == 0 else 0.0))
 
@@ -219,58 +208,29 @@ class Boosting:
     learning_rate: float
     min_leaf: int
 
-    def columns(self, binned: BinnedCodes, targets: FloatArray) -> Boosted:
+    def fit(self, binned: BinnedCodes, targets: FloatArray) -> Boosted:
         """Least-squares boosting of every column of the targets, each as if it were alone."""
-        base = targets.mean(axis=0)
-        scale = targets.std(axis=0)
+        base, scale = targets.mean(axis=0), targets.std(axis=0)
         scale[scale == 0] = 1.0
         gradients = ((base - targets) / scale).astype(np.float32)
         at_once = max(1, COLUMNS_TOGETHER // len(binned.bins))
-        parts = [
-            self._fit(binned, gradients[:, start : start + at_once], None) for start in range(0, base.size, at_once)
-        ]
-        rounds = tuple(
-            Trees(*(np.concatenate([getattr(r, name) for r in same], axis=1) for name in ("codes", "cuts", "values")))
-            for same in zip(*(rounds for rounds, _ in parts), strict=True)
-        )
+        # until an array of this size was freed, glibc gives memory of smaller ones back to the system in every round
+        np.empty(2**25 - 2**16, dtype=np.uint8)
+        parts = [self._fit(binned, gradients[:, start : start + at_once]) for start in range(0, base.size, at_once)]
+        rounds = tuple(_side_by_side(same) for same in zip(*(rounds for rounds, _ in parts), strict=True))
         gains = np.concatenate([gained for _, gained in parts], axis=1)
         return Boosted(binned.edges, rounds, base, scale, gains * np.square(scale))
 
-    def classes(self, binned: BinnedCodes, labels: NDArray[np.intp]) -> Boosted:
-        """Boosting of the log-likelihood of labels 0 to K - 1: one tree for each label, or one if there are two."""
-        shares = np.bincount(labels) / labels.size
-        base = np.log(shares) if shares.size > 2 else np.log(shares[1:] / shares[0])
-        is_label = labels[:, None] == (np.arange(shares.size) if shares.size > 2 else 1)
-        scores = np.tile(base, (labels.size, 1))
-
-        def slopes(step: Floats | None) -> Sums:
-            nonlocal scores
-            scores = scores if step is None else scores - step
-            found = softmax(scores, axis=1) if shares.size > 2 else expit(scores)
-            return [(found - is_label).astype(np.float32), (found * (1 - found)).astype(np.float32)]
-
-        rounds, gains = self._fit(binned, slopes(None)[0], slopes)
-        return Boosted(binned.edges, tuple(rounds), base, np.ones_like(base), gains)
-
-    def _fit(
-        self, binned: BinnedCodes, gradients: Floats, slopes: Callable[[Floats | None], Sums] | None
-    ) -> tuple[list[Trees], FloatArray]:
-        """Trees of every round, and gains; ``slopes`` computes first and second derivatives after a step."""
-        # until an array of this size was freed, glibc gives memory of smaller ones back to the system in every round
-        np.empty(2**25 - 2**16, dtype=np.uint8)
-        weights = [gradients.copy()] if slopes is None else slopes(None)
-        curvature = 1.0 if slopes is None else weights[1].mean(axis=0)
-        least = (NO_GAIN * np.square(gradients, dtype=np.float64).sum(axis=0) / curvature).astype(np.float32)
+    def _fit(self, binned: BinnedCodes, gradients: Floats) -> tuple[list[Trees], FloatArray]:
+        """Trees of every round, and gains."""
+        gradients = gradients.copy()
+        least = (NO_GAIN * np.square(gradients, dtype=np.float64).sum(axis=0)).astype(np.float32)
         rows = np.repeat(binned.below(np.ones((len(gradients), 1), dtype=np.float32)), gradients.shape[1], axis=1)
         rounds, gains = [], np.zeros((len(binned.bins), gradients.shape[1]))
         for _ in range(self.n_trees):
-            trees, leaf, gained = grown(binned, weights, rows, self.depth, self.min_leaf, least)
+            trees, leaf, gained = grown(binned, gradients, rows, self.depth, self.min_leaf, least)
             trees.values[...] *= np.float32(self.learning_rate)
             rounds.append(trees)
             gains += gained
-            step_down = trees.outputs(leaf).T
-            if slopes is None:
-                weights[0] -= step_down
-            else:
-                weights = slopes(step_down)
+            gradients -= trees.outputs(leaf).T
         return rounds, gains

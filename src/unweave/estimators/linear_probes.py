@@ -381,7 +381,7 @@ class LinearThenTrees:
         something = np.square(left).sum(axis=0) > NOTHING_LEFT * np.square(targets - targets.mean(axis=0)).sum(axis=0)
         if something.any() and max(self.n_trees):
             boosting = Boosting(max(self.n_trees), self.depth, self.learning_rate, self.min_leaf)
-            boosted = boosting.columns(BinnedCodes.of(train), left[:, something])
+            boosted = boosting.fit(BinnedCodes.of(train), left[:, something])
             wrong, n_done = wrong[:, something], 0
             for place, n_trees in enumerate(self.n_trees):
                 if n_trees:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from unweave.arrays import FloatArray
-from unweave.estimators.boosting import BinnedCodes, Boosted, Boosting
+from unweave.estimators.boosting import BinnedCodes, Boosted, Boosting, bin_numbers
 from unweave.randomness import random_seed
+from unweave.threads import thread_controller
 
 LIBRARY = f"scikit-learn {sklearn.__version__}"
 
@@ -160,7 +162,7 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class BoostedTrees(Probe):
+class BoostedTrees(ByScikitLearn, Probe):
     """Histogram gradient boosting; a code's importance is the total gain of the splits on it.
 
     Codes that are strictly monotone functions of each other are equivalent for a tree. They are fitted once and share
@@ -183,19 +185,37 @@ class BoostedTrees(Probe):
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedTrees:
         """Fit one ensemble per target; nothing is random, so ``seed`` is not used."""
         groups, firsts = monotone_groups(codes)
-        boosted = self._boosting().columns(BinnedCodes.of(codes[:, firsts]), targets)
+        boosted = self._boosting().fit(BinnedCodes.of(codes[:, firsts]), targets)
         return FittedTrees(boosted, firsts, _shared(boosted.gains.sum(axis=1), groups))
 
-    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedTrees:
-        """Fit one ensemble, with one tree per class and round; ``seed`` is not used."""
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
+        """Fit one ensemble of scikit-learn, with one tree per class and round."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
         counts = np.bincount(labels)
         if np.count_nonzero(counts >= self.min_leaf) > 1:
             learnable = counts[labels] >= self.min_leaf
             codes, labels = codes[learnable], labels[learnable]
-        distinct, labels = np.unique(labels, return_inverse=True)
         groups, firsts = monotone_groups(codes)
-        boosted = self._boosting().classes(BinnedCodes.of(codes[:, firsts]), labels)
-        return FittedTrees(boosted, firsts, _shared(boosted.gains.sum(axis=1), groups), labels=distinct)
+        edges = BinnedCodes.edges_of(codes[:, firsts])
+        model = HistGradientBoostingClassifier(
+            max_iter=self.n_trees,
+            max_depth=self.depth,
+            max_leaf_nodes=None,
+            learning_rate=self.learning_rate,
+            min_samples_leaf=self.min_leaf,
+            early_stopping=False,
+            random_state=random_seed(seed, "trees"),
+        )
+
+        def seen(codes: FloatArray) -> FloatArray:
+            return bin_numbers(edges, codes[:, firsts]).T.astype(np.float64)
+
+        # one thread, because several threads would sum gradients in another order and round differently
+        with thread_controller().limit(limits=1, user_api="openmp"), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The number of unique classes")  # many classes are intended
+            model.fit(seen(codes), labels)
+        return Fitted((model,), _shared(split_gains(model, firsts.size), groups), seen, classifier=True)
 
     def probe_each(
         self, codes: FloatArray, targets: Sequence[NDArray[Any]], unseen: FloatArray, seed: int
@@ -207,7 +227,7 @@ class BoostedTrees(Probe):
         if not columns:
             return list(classified)
         groups, firsts = monotone_groups(codes)
-        boosted = self._boosting().columns(BinnedCodes.of(codes[:, firsts]), np.column_stack(columns))
+        boosted = self._boosting().fit(BinnedCodes.of(codes[:, firsts]), np.column_stack(columns))
         parts = np.cumsum([target.shape[1] for target in columns])[:-1]
         gains, predicted = (np.split(a, parts, axis=1) for a in (boosted.gains, boosted.predict(unseen[:, firsts])))
         regressed = ((_shared(gain.sum(axis=1), groups), found) for gain, found in zip(gains, predicted, strict=True))
@@ -217,26 +237,34 @@ class BoostedTrees(Probe):
         return Boosting(self.n_trees, self.depth, self.learning_rate, self.min_leaf)
 
 
+def split_gains(model: Any, n_codes: int) -> FloatArray:
+    """Total gain of the splits on each code in a fitted histogram gradient boosting model.
+
+    scikit-learn stores the gain in every node but does not expose it. Only this function reads the private field, and a
+    test compares the result with our own trees and with LightGBM's public gains.
+    """
+    gains = np.zeros(n_codes)
+    for tree in (tree for trees_of_round in model._predictors for tree in trees_of_round):
+        splits = tree.nodes[tree.nodes["is_leaf"] == 0]
+        np.add.at(gains, splits["feature_idx"], splits["gain"])
+    return np.maximum(gains, 0.0)
+
+
 def _shared(gains: FloatArray, group_of_code: NDArray[np.intp]) -> FloatArray:
     return np.asarray((gains / np.bincount(group_of_code))[group_of_code])
 
 
 @dataclass(frozen=True)
 class FittedTrees:
-    """Boosted trees on the codes ``seen``, of targets or of ``labels``."""
+    """Boosted trees on the codes ``seen``."""
 
     boosted: Boosted
     seen: NDArray[np.intp]
     importance: FloatArray
-    labels: NDArray[np.intp] | None = None
 
     def predict(self, codes: FloatArray) -> NDArray[Any]:
-        """Predicted targets or labels."""
-        found = self.boosted.predict(codes[:, self.seen])
-        if self.labels is None:
-            return found
-        index = (found[:, 0] > 0).astype(np.intp) if found.shape[1] == 1 else found.argmax(axis=1)
-        return np.asarray(self.labels[index])
+        """Predicted targets."""
+        return self.boosted.predict(codes[:, self.seen])
 
 
 def monotone_groups(codes: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

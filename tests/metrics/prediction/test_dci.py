@@ -3,7 +3,7 @@ import pytest
 
 from unweave import Evidence
 from unweave.estimators.linear_probes import Lasso
-from unweave.estimators.probes import GradientBoosting, RandomForest
+from unweave.estimators.probes import RandomForest
 from unweave.findings import Finding
 from unweave.memo import drawn_together
 from unweave.metrics import dci_completeness, dci_disentanglement, dci_informativeness
@@ -153,8 +153,8 @@ def test_other_probes_find_a_clean_code(probe):
 
 
 def test_settings_name_the_boosting_library():
-    settings = dci_disentanglement(independent(100, 2), independent(100, 2), probe=GradientBoosting(2)).settings
-    assert settings["probe"]["name"] == "GradientBoosting"
+    settings = dci_disentanglement(independent(100, 2), independent(100, 2)).settings
+    assert settings["probe"]["name"] == "BoostedTrees"
     assert settings["probe"]["library"].startswith("scikit-learn ")
 
 
