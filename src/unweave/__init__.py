@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from unweave.card import Assumption, Card, Metric, MetricError, MetricUndefined, metric
     from unweave.encoding import encode
     from unweave.evaluation import Evaluation, compare, evaluate
+    from unweave.evaluation.similarity import Similarity, similarity
     from unweave.evaluation.unlabelled import Unlabelled, unlabelled
     from unweave.evidence import Evidence, EvidenceError, EvidenceOptions, FactorKind, Jacobians, Posterior
     from unweave.metrics.manifolds import Spectrum, spectrum
@@ -47,6 +48,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "NoiseFloor": "unweave.trust",
             "Posterior": "unweave.evidence",
             "Score": "unweave.score",
+            "Similarity": "unweave.evaluation.similarity",
             "Unlabelled": "unweave.evaluation.unlabelled",
             "Spectrum": "unweave.metrics.manifolds",
             "audit": "unweave.auditing",
@@ -62,6 +64,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "metrics": "unweave.metrics",
             "models": "unweave.models",
             "noise_floor": "unweave.trust",
+            "similarity": "unweave.evaluation.similarity",
             "spectrum": "unweave.metrics.manifolds",
             "sweeps": "unweave.sweeps",
             "synthetic": "unweave.synthetic",
@@ -90,6 +93,8 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "NoiseFloor",
     "spectrum",
     "Spectrum",
+    "similarity",
+    "Similarity",
     "unlabelled",
     "Unlabelled",
     "metric",
