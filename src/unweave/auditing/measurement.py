@@ -15,9 +15,10 @@ import joblib
 
 from unweave.card import Card
 from unweave.card.decorator import metric_of, stated_options
+from unweave.errors import OptionError
 from unweave.evaluation.choose import MetricChoice, chosen_by_text, chosen_metrics
 from unweave.evaluation.results import LIBRARIES
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics import CATALOGUE
 from unweave.own_modules import OwnModules, own_modules
@@ -110,10 +111,10 @@ def subject_of(metric: Auditable, scale: Scale | None = None) -> Subject:
     '<lambda>'
     """
     if scale is not None and (len(scale) != 2 or scale[0] == scale[1]):
-        raise EvidenceError(f"scale={scale!r} is not a worst and a best score: pass two different numbers.")
+        raise OptionError(f"scale={scale!r} is not a worst and a best score: pass two different numbers.")
     entry = chosen_by_text(metric) if isinstance(metric, str) else metric
     if not callable(entry):
-        raise EvidenceError(
+        raise OptionError(
             f"An object of type {type(entry).__name__} cannot be audited: pass a metric's name, a metric, "
             "or a function (factors, codes) -> float."
         )
@@ -134,7 +135,7 @@ def subjects_of(metrics: Iterable[Auditable | Subject]) -> list[Subject]:
     """Subjects for several metrics, which must have different names."""
     subjects = [entry if isinstance(entry, Subject) else subject_of(entry) for entry in metrics]
     if not subjects or len({subject.label for subject in subjects}) < len(subjects):
-        raise EvidenceError("An audit needs at least one metric, and metrics with different names: add or rename one.")
+        raise OptionError("An audit needs at least one metric, and metrics with different names: add or rename one.")
     return subjects
 
 
