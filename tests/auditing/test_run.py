@@ -313,16 +313,16 @@ def test_points_of_a_property_that_all_violate_are_measured_last(monkeypatch):
 
 @pytest.mark.parametrize(("levels", "all_violate"), [((0.5, 0.5), True), ((0.5, 0.0), False), ((0.0, 0.5), False)])
 def test_a_property_is_settled_if_every_subject_violates_it(small, levels, all_violate):
-    from unweave.auditing.measurement import Outcome
     from unweave.auditing.run import _undecided, _violated_by_all
+    from unweave.sweeps.sweep import Measurement
 
     points = small.points()
-    found = {point.case: [[Outcome(level, "", 0.0) for level in levels]] * 2 for point in points}
+    found = {point.case: [[Measurement("", level, level, None, 0.0) for level in levels]] * 2 for point in points}
     bench = types.SimpleNamespace(subjects=[0, 1])
     assert _violated_by_all("P4", bench, points, found) is all_violate
     # scores of .04 and .06 leave the verdict on nulls open, and more seeds of these cells may decide it
     wide = {
-        point.case: [Outcome(0.04 + 0.02 * seed * (point.name == "P4"), "", 0.0) for seed in range(2)]
+        point.case: [Measurement("", 0.04 + 0.02 * seed * (point.name == "P4"), 0.0, None, 0.0) for seed in range(2)]
         for point in points
     }
     nulls = {point.case for point in points if point.name == "P4"}

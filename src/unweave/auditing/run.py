@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 from pathlib import Path
 
+import joblib
 from rich import box
 from rich.console import Console, Group
 from rich.table import Table
@@ -20,7 +21,7 @@ from unweave.auditing.measurement import (
     Bench,
     Case,
     Grid,
-    Outcome,
+    Measured,
     Point,
     Property,
     Scale,
@@ -48,6 +49,7 @@ from unweave.progress import progress_bar
 from unweave.randomness import seed_range
 from unweave.sentences import texts
 from unweave.store import Results
+from unweave.sweeps.sweep import Measurement
 from unweave.synthetic.encoders import (
     Copied,
     Distributed,
@@ -182,7 +184,7 @@ def audit_all(
         beyond = list(dict.fromkeys(point.case for point in further_points())) if further else []
         n_cases = len(dict.fromkeys([*promised, *beyond, *(point.case for point in grid.points())]))
         with progress_bar(n_cases, progress, what="cases") as bar:
-            bench = Bench(fit, Results(store), n_jobs, after_each=bar.advance)
+            bench = Bench(fit, Results(store), joblib.effective_n_jobs(n_jobs), after_each=bar.advance)
             bench.budget = None if budget is None else POINTS_SHARE * budget
             found = _measured(bench, grid.points(), seeds)
             per_subject = _settled(bench, grid.points(), found, n_seeds)
@@ -192,15 +194,14 @@ def audit_all(
             of_further = bench.measure(beyond, seeds)
             bench.budget, bench.after_each = budget, lambda: None
             deceived: list[RedTeam | None] = red_team(bench) if adversary else [None] * len(fit)
+            bench.close()
         for place, subject in enumerate(fit):
             own = _of_subject(of_cards, place) | _of_subject(of_further, place) | per_subject[place]
             audits[subject.label] = assembled(subject, grid, own, seeds, deceived[place], further)
     return [audits[subject.label] for subject in subjects]
 
 
-def _settled(
-    bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]], n_seeds: int
-) -> list[dict[Case, list[Outcome]]]:
+def _settled(bench: Bench, points: list[Point], found: Measured, n_seeds: int) -> list[dict[Case, list[Measurement]]]:
     """Outcomes of every subject, with up to eight times the seeds for cases that leave a verdict undecided."""
     settled = [_of_subject(found, place) for place in range(len(bench.subjects))]
     for more in (2 * n_seeds, 4 * n_seeds, 8 * n_seeds):
@@ -214,7 +215,7 @@ def _settled(
     return settled
 
 
-def _undecided(points: list[Point], own: dict[Case, list[Outcome]]) -> list[Case]:
+def _undecided(points: list[Point], own: dict[Case, list[Measurement]]) -> list[Case]:
     """Cases of one subject that could decide a verdict if more seeds were drawn."""
     scores = scores_of(points, own)
     cases: dict[Case, None] = {}
@@ -227,13 +228,13 @@ def _undecided(points: list[Point], own: dict[Case, list[Outcome]]) -> list[Case
     return list(cases)
 
 
-def _of_subject(found: dict[Case, list[list[Outcome]]], place: int) -> dict[Case, list[Outcome]]:
+def _of_subject(found: Measured, place: int) -> dict[Case, list[Measurement]]:
     return {case: [row[place] for row in rows] for case, rows in found.items()}
 
 
-def _measured(bench: Bench, points: list[Point], seeds: range) -> dict[Case, list[list[Outcome]]]:
+def _measured(bench: Bench, points: list[Point], seeds: range) -> Measured:
     """Measure all points in the order of their turns; points that can no longer change a verdict are measured last."""
-    found: dict[Case, list[list[Outcome]]] = {}
+    found: Measured = {}
     waiting = points
     while waiting:
         settled = {name for name in PROPERTIES if _violated_by_all(name, bench, points, found)}
@@ -244,7 +245,7 @@ def _measured(bench: Bench, points: list[Point], seeds: range) -> dict[Case, lis
     return found
 
 
-def _violated_by_all(name: Property, bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]]) -> bool:
+def _violated_by_all(name: Property, bench: Bench, points: list[Point], found: Measured) -> bool:
     """Whether every subject is already known to violate the property."""
     for place in range(len(bench.subjects)):
         if finding_of(name, points, scores_of(points, _of_subject(found, place))).verdict != "violated":

@@ -67,11 +67,18 @@ class _Running(NamedTuple):
 
 
 def in_processes(
-    compute: Compute, tasks: Sequence[Any], n_jobs: int, time_limit: float | None
+    compute: Compute,
+    tasks: Sequence[Any],
+    n_jobs: int,
+    time_limit: float | None,
+    idle: list[ProcessPoolExecutor] | None = None,
 ) -> Generator[tuple[int, Any], None, None]:
-    """Compute tasks in processes; yield the number and the result (or `Lost`) of each task when it is finished."""
+    """Compute tasks in processes; yield the number and the result (or `Lost`) of each task when it is finished.
+
+    Processes without work are left in ``idle`` for the next call; without it, all processes are ended.
+    """
+    own, idle = idle is None, [] if idle is None else idle
     waiting = deque((number, 1) for number in range(len(tasks)))
-    idle: list[ProcessPoolExecutor] = []
     running: dict[Future[Any], _Running] = {}
     n_processes = min(joblib.effective_n_jobs(n_jobs), len(tasks))
     try:
@@ -100,7 +107,7 @@ def in_processes(
                     idle.append(process)
                     yield number, future.result()
     finally:
-        for process in [*idle, *(entry.process for entry in running.values())]:
+        for process in [*(idle if own else ()), *(entry.process for entry in running.values())]:
             process.shutdown(wait=True, kill_workers=True)
 
 
@@ -243,7 +250,7 @@ def run(
         n_before = len(sweep.cells) - len(tasks)
         with progress_bar(len(sweep.cells), progress, n_before, "cells") as bar:
             try:
-                for number, results in _computed(tasks, n_jobs, cluster, time_limit):
+                for number, results in computed(tasks, n_jobs, cluster, time_limit):
                     _refuse_other_versions(tasks[number], results)
                     by_key |= results
                     # results that are not final are used for this table only
@@ -275,8 +282,12 @@ def _missing(sweep: Sweep, keys: list[dict[str, str]], results: dict[str, Measur
     return tasks
 
 
-def _computed(
-    tasks: list[Cell], n_jobs: int, cluster: str | None, time_limit: float | None
+def computed(
+    tasks: Sequence[Cell],
+    n_jobs: int,
+    cluster: str | None = None,
+    time_limit: float | None = None,
+    idle: list[ProcessPoolExecutor] | None = None,
 ) -> Iterator[tuple[int, dict[str, Measurement]]]:
     """Compute tasks; yield the number and the results of each task when it is finished."""
     results: Generator[tuple[int, Any], None, None]
@@ -287,7 +298,7 @@ def _computed(
     elif n_jobs == 1 and time_limit is None:
         results = ((number, compute(cell)) for number, cell in enumerate(tasks))
     else:
-        results = in_processes(compute, tasks, n_jobs, time_limit)
+        results = in_processes(compute, tasks, n_jobs, time_limit, idle)
     try:
         with closing(results):
             for number, result in results:

@@ -67,12 +67,14 @@ def row_keys(cell: Cell) -> dict[str, str]:
 
 
 def metric_content(entry: Any) -> dict[str, Any]:
-    """A metric as plain data: its import path, its version, and the values of its options.
+    """A metric as plain data: its ``content`` if it has one, or import path, version and the values of its options.
 
     >>> from unweave.metrics import r2
     >>> metric_content(r2)["metric"]
     'unweave.metrics.prediction.r2'
     """
+    if hasattr(entry, "content"):
+        return cast(dict[str, Any], entry.content)
     metric, stated = metric_of(entry), stated_options(entry)
     in_force = {
         name: content_of(stated.get(name, option.default))
