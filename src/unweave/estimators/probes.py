@@ -137,13 +137,27 @@ class Fitted:
     importance: FloatArray
     seen: Callable[[FloatArray], FloatArray]
     classifier: bool = False
+    units: FloatArray | float = 1.0
 
     def predict(self, codes: FloatArray) -> NDArray[Any]:
         """Predicted targets or labels."""
         seen = self.seen(codes)
         if self.classifier:
             return np.asarray(self.models[0].predict(seen))
-        return np.column_stack([model.predict(seen) for model in self.models])
+        return np.column_stack([model.predict(seen) for model in self.models]) * self.units
+
+
+def tree_units(targets: FloatArray) -> FloatArray:
+    """Unit of every column in which trees fit it: 1, or a power of two for numbers far from 1.
+
+    Boosted trees compute in single precision, which ends at 1e38, and ignore gains that are nearly 0.
+
+    >>> tree_units(np.array([[2.0, 2.0**200], [-1.0, 0.0]])).tolist() == [1.0, 2.0**200]
+    True
+    """
+    largest = np.abs(targets).max(axis=0)
+    far = (largest > 0) & ((largest < 1e-6) | (largest > 1e12))
+    return np.where(far, 2.0 ** np.round(np.log2(np.where(far, largest, 1.0))), 1.0)
 
 
 @dataclass(frozen=True)
@@ -166,7 +180,8 @@ class BoostedTrees(ByScikitLearn, Probe):
         """Fit one ensemble per target."""
         from sklearn.ensemble import HistGradientBoostingRegressor
 
-        return self._fit(HistGradientBoostingRegressor, codes, list(targets.T), seed)
+        units = tree_units(targets)
+        return self._fit(HistGradientBoostingRegressor, codes, list((targets / units).T), seed, units)
 
     def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
         """Fit one ensemble, with one tree per class and round."""
@@ -176,16 +191,16 @@ class BoostedTrees(ByScikitLearn, Probe):
         if np.count_nonzero(counts >= self.min_leaf) > 1:
             learnable = counts[labels] >= self.min_leaf
             codes, labels = codes[learnable], labels[learnable]
-        return self._fit(HistGradientBoostingClassifier, codes, [labels], seed)
+        return self._fit(HistGradientBoostingClassifier, codes, [labels], seed, np.ones(1))
 
-    def _fit(self, kind: Any, codes: FloatArray, targets: list[NDArray[Any]], seed: int) -> Fitted:
+    def _fit(self, kind: Any, codes: FloatArray, targets: list[NDArray[Any]], seed: int, units: FloatArray) -> Fitted:
         group_of_code, firsts = monotone_groups(codes)
         seen = GapBins(firsts, tuple(edges_in_gaps(codes[:, i], 255) for i in firsts))
         binned, models, gains = seen(codes), [], np.zeros(firsts.size)
         # one thread, because several threads would sum gradients in another order and round differently
         with thread_controller().limit(limits=1, user_api="openmp"), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The number of unique classes")  # many classes are intended
-            for target in targets:
+            for target, unit in zip(targets, units, strict=True):
                 model = kind(
                     max_iter=self.n_trees,
                     max_depth=self.depth,
@@ -195,11 +210,11 @@ class BoostedTrees(ByScikitLearn, Probe):
                     early_stopping=False,
                     random_state=random_seed(seed, "trees"),
                 ).fit(binned, target)
-                gains += split_gains(model, firsts.size)
+                gains += split_gains(model, firsts.size) * unit**2
                 models.append(model)
         sharers = np.bincount(group_of_code)
         importance = (gains / sharers)[group_of_code]
-        return Fitted(tuple(models), importance, seen, classifier="Classifier" in kind.__name__)
+        return Fitted(tuple(models), importance, seen, classifier="Classifier" in kind.__name__, units=units)
 
 
 @dataclass(frozen=True)
