@@ -23,20 +23,24 @@ from unweave.metrics.matrices import factor_bases
 def concepts_and_codes(concepts: object, codes: object = None) -> tuple[FloatArray, tuple[str, ...], SparseColumns]:
     """Concepts as 0 and 1 (n x d), their names, and the codes by columns; ``concepts`` may be an `Evidence` with both.
 
+    A concept with more than two classes becomes one concept per class, as in 'shape = 2'.
+
     >>> concepts_and_codes({"red": [0, 1, 1]}, [[0.0], [2.0], [0.0]])[0].tolist()
     [[0.0], [1.0], [1.0]]
     """
     evidence = concepts if isinstance(concepts, Evidence) else Evidence(concepts, codes)
-    columns = np.empty((evidence.n_rows, evidence.n_factors))
+    columns, names = [], []
     for j, name in enumerate(evidence.factor_names):
         values = np.unique(evidence.factors[:, j])
-        if values.size != 2:
+        if values.size < 2 or (values.size > 2 and not evidence.kinds[j].has_classes):
             raise EvidenceError(
-                f"Concept {quoted(name)} has {values.size} values: a concept has two, such as 0 for absent and 1 for "
-                "present."
+                f"Concept {quoted(name)} has {values.size} {'value' if values.size == 1 else 'values'}: a concept has "
+                "two, such as 0 for absent and 1 for present, or a few classes."
             )
-        columns[:, j] = evidence.factors[:, j] == values[1]
-    return columns, evidence.factor_names, sparse_or_dense_columns(evidence)
+        for value in values[1:] if values.size == 2 else values:
+            columns.append((evidence.factors[:, j] == value).astype(np.float64))
+            names.append(name if values.size == 2 else f"{name} = {value:g}")
+    return np.column_stack(columns), tuple(names), sparse_or_dense_columns(evidence)
 
 
 def sparse_or_dense_columns(evidence: Evidence) -> SparseColumns:
