@@ -302,7 +302,7 @@ def test_blocks_are_of_series_of_factors(lag, n_rows, block, lagged):
     [("series", 19.9, True), ("series", 20.0, False), ("exchangeable", 5.0, False), ("repeated", 5.0, False)],
 )
 def test_a_series_of_fewer_than_twenty_independent_rows_is_too_short(kind, n_effective, too_short):
-    assert RowOrder(kind, n_effective=n_effective).too_short is too_short
+    assert RowOrder(kind, n_effective=n_effective).untestable is too_short
 
 
 def test_shifts_reach_from_the_reach_to_what_is_left(monkeypatch):

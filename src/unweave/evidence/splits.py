@@ -121,7 +121,9 @@ def _nested_cells(unit_of_row: Rows, classes: Classes, most_cells: int) -> list[
     return cells
 
 
-def shuffled_rows(n_rows: int, row_groups: Rows | None, rng: np.random.Generator) -> Rows:
+def shuffled_rows(
+    n_rows: int, row_groups: Rows | None, rng: np.random.Generator, order_of_groups: Sequence[int] | None = None
+) -> Rows:
     """Random order of the rows, which breaks the pairing of codes and factors; groups are permuted as a whole."""
     unit_of_row = np.arange(n_rows) if row_groups is None else row_groups
     _enough_units(unit_of_row, row_groups, 2, "Breaking the pairing")
@@ -130,7 +132,7 @@ def shuffled_rows(n_rows: int, row_groups: Rows | None, rng: np.random.Generator
     place = np.argsort(row_groups, kind="stable")
     blocks = np.split(place, np.flatnonzero(np.diff(row_groups[place])) + 1)
     order = np.empty(n_rows, dtype=np.intp)
-    order[place] = np.concatenate([blocks[k] for k in rng.permutation(len(blocks))])
+    order[place] = np.concatenate([blocks[k] for k in order_of_groups or rng.permutation(len(blocks))])
     return order
 
 
