@@ -290,8 +290,10 @@ class LineClassifier(Protocol):
 class Neighbourhood:
     """Weighted majority label among the ``k`` training rows whose code is nearest to that of the test row.
 
-    It can separate any interval of the code, so that classes between others are as easy as those at the ends. Every
-    training row has weight 1 / size of its class, so that rare labels are not outvoted.
+    With few rows ``k`` is at most half of the mean number of training rows of a label, because neighbours would
+    otherwise reach into other labels even if a code separates them. It can separate any interval of the code, so that
+    classes between others are as easy as those at the ends. Every training row has weight 1 / size of its class, so
+    that rare labels are not outvoted.
 
     >>> code = np.repeat([0.0, 1.0, 2.0], 20)[:, None]
     >>> labels = np.repeat([0, 1, 0], 20)
@@ -304,7 +306,7 @@ class Neighbourhood:
     def predictions(self, train: FloatArray, labels: IntArray, test: FloatArray, seed: int) -> IntArray:
         """Predicted label of every test row by each code alone (rows x codes); ``seed`` is not used."""
         n_rows, n_labels = len(train), int(labels.max()) + 1
-        k = min(self.k, n_rows)
+        k = max(1, min(self.k, n_rows // (2 * n_labels)))
         weight = 1 / np.maximum(np.bincount(labels, minlength=n_labels), 1)
         predicted = np.empty(test.shape, dtype=np.intp)
         for i in range(train.shape[1]):
@@ -314,11 +316,11 @@ class Neighbourhood:
             below[np.arange(1, n_rows + 1), seen] = weight[seen]
             np.cumsum(below, axis=0, out=below)
             left, right = np.searchsorted(line, test[:, i], "left"), np.searchsorted(line, test[:, i], "right")
-            # all rows with the same value vote; if they are fewer than k, both sides add equally many
-            missing = np.maximum(k - (right - left), 0)
-            start = np.clip(left - missing // 2, 0, n_rows - k)
-            stop = np.maximum(right, np.minimum(start + k, n_rows))
-            predicted[:, i] = (below[stop] - below[np.minimum(start, left)]).argmax(axis=1)
+            starts = np.clip(left + np.arange(-k, 1)[:, None], 0, n_rows - k)
+            reach = np.maximum(test[:, i] - line[starts], line[starts + k - 1] - test[:, i])
+            start = starts[reach.argmin(axis=0), np.arange(len(test))]
+            # all rows with the same value vote
+            predicted[:, i] = (below[np.maximum(right, start + k)] - below[np.minimum(start, left)]).argmax(axis=1)
         return predicted
 
 

@@ -334,7 +334,7 @@ def r2(
     order_tolerance=0.01,
     takes_sparse_codes=True,
     factor_by_factor=True,
-    version=2,
+    version=3,
 )
 def sap(
     evidence: Evidence,
