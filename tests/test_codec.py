@@ -12,11 +12,18 @@ from unweave.arrays import FloatArray
 from unweave.codec import CodecError, plain_data, restored
 from unweave.findings import Finding, stated
 from unweave.metrics import mcc
-from unweave.trust.comparison import Comparison, compared
-from unweave.trust.diagnosis import Diagnosis, diagnose
-from unweave.trust.floors import NoiseFloor, noise_floor
-from unweave.trust.intervals import Interval, interval
-from unweave.trust.verdict_record import Reason, Verdict
+from unweave.trust import (
+    Comparison,
+    Diagnosis,
+    Interval,
+    NoiseFloor,
+    Verdict,
+    compared,
+    diagnose,
+    interval,
+    noise_floor,
+)
+from unweave.trust.verdict_record import Reason
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(60, 2))

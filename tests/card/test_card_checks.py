@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from unweave.card.card import RULES, MetricError, check_fields
+from unweave.card import MetricError
+from unweave.card.card import RULES, check_fields
 from unweave.evidence import FactorKind
 
 KINDS = frozenset({FactorKind.CONTINUOUS})
@@ -56,7 +57,8 @@ def test_values_that_make_sense_are_taken_and_others_are_named(field):
 def test_a_metric_may_need_everything_and_be_undefined_in_every_case():
     from typing import get_args
 
-    from unweave.card.card import Case, Need
+    from unweave.card import Need
+    from unweave.card.card import Case
 
     check_fields("A card", {"undefined_with": get_args(Case), "needs": get_args(Need)})
     with pytest.raises(MetricError, match="undefined_with"):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from unweave import EvidenceError
-from unweave.card.options import Count, check_option_values
+from unweave.card import Count
+from unweave.card.options import check_option_values
 
 
 class Probe(Protocol):

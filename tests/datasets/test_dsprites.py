@@ -5,9 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unweave.datasets import DataSetError, DSprites, small_sprites
+from unweave.datasets import DataSetError, DSprites, GridDataSet, small_sprites
 from unweave.datasets.dsprites import HALF_SIDE, SEMI_AXES, _within_period, inside, reach
-from unweave.datasets.interface import GridDataSet
 
 FACTS = Path(__file__).parents[3] / "shared" / "data" / "dsprites"
 

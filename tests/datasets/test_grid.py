@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from unweave.datasets import DataSetError
-from unweave.datasets.interface import Factor, GridDataSet, TabledDataSet
+from unweave.datasets import DataSetError, Factor, GridDataSet
+from unweave.datasets.interface import TabledDataSet
 
 FACTORS = (Factor("size", "ordinal"), Factor("shape", "categorical", ("heart", "square")), Factor("far", "continuous"))
 VALUES = ([0.0, 0.5, 2.0], [0, 1], [-300.0, 100.0, 200.0, 250.0])

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from unweave.metrics.manifolds import Spectrum
+from unweave import Spectrum
 from unweave_papers.paper000 import image_flows as core_flows
 from unweave_papers.paper000 import image_flows as digit_flows
 from unweave_papers.paper000 import image_flows as wavelet_flows

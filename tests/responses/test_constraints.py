@@ -10,7 +10,7 @@ from unweave.metrics import identification, t_mex
 from unweave.randomness import random_stream
 from unweave.responses import constraints
 from unweave.responses.constraints import FactorConstraints, _separate_rows, factor_constraints
-from unweave.trust.diagnosis import diagnose
+from unweave.trust import diagnose
 
 OF_ONE = {
     "square": lambda a: a**2,

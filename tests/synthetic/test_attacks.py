@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import ortho_group
 
 from unweave import Evidence, EvidenceError, Posterior
-from unweave.estimators.posteriors import GaussianInformation
+from unweave.estimators import GaussianInformation
 from unweave.metrics.decomposition import partial_information
 from unweave.synthetic.attacks import Redundancy, Synergy, reflection
 

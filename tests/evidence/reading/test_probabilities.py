@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, EvidenceError, FactorKind, MetricUndefined, Posterior
-from unweave.estimators.mixture import MixtureSampling
+from unweave.estimators import MixtureSampling
 from unweave.metrics import jemmig, mig, rmig
 
 RNG = np.random.default_rng(0)
