@@ -8,8 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from unweave.models import MLP, Bernoulli, Step
-from unweave.models.networks import Architecture, Network, Randomness
+from unweave.models import MLP, Bernoulli, Step  # noqa: E402
+from unweave.models.networks import Architecture, Network, Randomness  # noqa: E402
 
 A_POINT = -24.0  # log-variance of posteriors with almost no variance
 

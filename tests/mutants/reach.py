@@ -144,7 +144,9 @@ class Reach:
         on_import = _runs_on_import(text, 1 + text.count("\n", 0, start), 1 + text.count("\n", 0, max(start, end - 1)))
         contexts = (nearby if on_import else there) - {""}
         chosen = {test for context in contexts for test in self._asked_by.get(context, ())}
-        return self._ordered(sorted(chosen), file) or [path for path in NOT_SEEN if path.endswith(".py") and _nearness(path, file)]
+        return self._ordered(sorted(chosen), file) or [
+            path for path in NOT_SEEN if path.endswith(".py") and _nearness(path, file)
+        ]
 
     def affordable(self, fault: Fault, text: str, effort: float) -> list[str]:
         """Tests that may notice a fault, as far as so many CPU seconds go; one at least, if any reaches it."""

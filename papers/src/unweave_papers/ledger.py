@@ -319,6 +319,7 @@ RULES: dict[str, Callable[..., bool]] = {
 }
 
 
+@cache
 def rule_of(text: str, n_figures: int) -> Callable[[Sequence[float]], bool]:
     """Return the rule that a text states about the values of figures; other texts raise an error.
 
