@@ -363,7 +363,6 @@ def holds_by_rules(claim: Claim, values: Sequence[float]) -> bool | None:
 
 
 Outcome = Literal["as recorded", "figure moved", "verdict changed", "not recorded", "failed", "skipped"]
-
 CHANGED: tuple[Outcome, ...] = ("figure moved", "verdict changed", "not recorded", "failed")
 
 
