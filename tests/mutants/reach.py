@@ -138,15 +138,15 @@ class Reach:
         """Tests that reach the statement around these places of the text of a file, the likeliest and cheapest first.
 
         If the statement runs on import, these are all tests that reach the file. If no test reaches it, these are the
-        files of tests that start processes in the same room.
+        files of tests that start processes in the same room, or else all tests of the room.
         """
         there, nearby = self._contexts(file, text, start, end)
         on_import = _runs_on_import(text, 1 + text.count("\n", 0, start), 1 + text.count("\n", 0, max(start, end - 1)))
         contexts = (nearby if on_import else there) - {""}
         chosen = {test for context in contexts for test in self._asked_by.get(context, ())}
-        return self._ordered(sorted(chosen), file) or [
-            path for path in NOT_SEEN if path.endswith(".py") and _nearness(path, file)
-        ]
+        processes = [path for path in NOT_SEEN if path.endswith(".py") and _nearness(path, file)]
+        room = [test for test in sorted(self.tests) if _nearness(test, file)]
+        return self._ordered(sorted(chosen), file) or processes or self._ordered(room, file)
 
     def affordable(self, fault: Fault, text: str, effort: float) -> list[str]:
         """Tests that may notice a fault, as far as so many CPU seconds go; one at least, if any reaches it."""
