@@ -35,6 +35,7 @@ check: lint types test
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/zizmor --offline --quiet .github
 
 types: $(VENV)/installed-dev
 	$(BIN)/mypy

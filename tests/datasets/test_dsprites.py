@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unweave.datasets import DataSetError, DSprites, GridDataSet, small_sprites
+from unweave import UnweaveError
+from unweave.datasets import DSprites, GridDataSet, small_sprites
 from unweave.datasets.dsprites import HALF_SIDE, SEMI_AXES, _within_period, inside, reach
 
 FACTS = Path(__file__).parents[3] / "shared" / "data" / "dsprites"
@@ -133,7 +134,7 @@ def test_small_sprites():
     ],
 )
 def test_bad_options(make, message):
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(UnweaveError, match=message):
         make()
 
 

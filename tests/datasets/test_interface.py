@@ -3,16 +3,8 @@
 import numpy as np
 import pytest
 
-from unweave.datasets import (
-    CorrelatedPair,
-    DataSetError,
-    DependentSample,
-    DSprites,
-    Factor,
-    GridDataSet,
-    load,
-    small_sprites,
-)
+from unweave import InputError, OptionError
+from unweave.datasets import CorrelatedPair, DependentSample, DSprites, Factor, GridDataSet, load, small_sprites
 from unweave.datasets.interface import TabledDataSet
 from unweave.evidence import Evidence
 from unweave.metrics import factor_vae_score
@@ -90,7 +82,7 @@ def test_a_sampler_of_codes_gives_the_codes_of_its_images():
     drawn = [sampler({"x": 0.0}, 20, np.random.default_rng(3)) for sampler in (by_encoder, by_codes)]
     assert np.array_equal(drawn[0][0], drawn[1][0])
     assert np.array_equal(drawn[0][1], drawn[1][1])
-    with pytest.raises(DataSetError, match="4608 images"):
+    with pytest.raises(InputError, match="4608 images"):
         sprites.sampler_of_codes(np.zeros((10, 2)))
 
 
@@ -107,16 +99,16 @@ def test_a_sampler_of_codes_gives_the_codes_of_its_images():
     ],
 )
 def test_bad_questions(ask, message):
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(InputError, match=message):
         ask(small_sprites())
 
 
 def test_an_unknown_name_suggests_the_nearest():
-    with pytest.raises(DataSetError, match="did you mean 'small_sprites'"):
+    with pytest.raises(OptionError, match="did you mean 'small_sprites'"):
         load("smal_sprites")
-    with pytest.raises(DataSetError, match="there are dsprites, "):
+    with pytest.raises(OptionError, match="there are dsprites, "):
         load("xyz")
-    with pytest.raises(DataSetError, match="small_sprites does not take colour: leave it out"):
+    with pytest.raises(OptionError, match="small_sprites does not take colour: leave it out"):
         load("small_sprites", colour=3)
     with pytest.raises(TypeError):
         load("small_sprites", size="16")  # an option that it takes
@@ -171,7 +163,7 @@ def test_images_are_those_of_their_factors():
 def test_values_are_found_up_to_rounding(values, near, far, sign, which):
     grid = Numbers((values, *VALUES[1:]))
     assert grid.indices_of([[values[which] + sign * near, 0, -300.0]]).tolist() == [8 * which]
-    with pytest.raises(DataSetError, match="size is never"):
+    with pytest.raises(InputError, match="size is never"):
         grid.indices_of([[values[which] + sign * far, 0, -300.0]])
 
 
@@ -179,12 +171,12 @@ def test_values_are_found_up_to_rounding(values, near, far, sign, which):
     ("value", "nearest"), [(-1.0, "0"), (0.2, "0"), (0.25, "0"), (0.3, "0.5"), (1.3, "2"), (5.0, "2")]
 )
 def test_the_nearest_value_is_named(value, nearest):
-    with pytest.raises(DataSetError, match=rf"size is never {value:g} in numbers: the nearest value is {nearest}\.$"):
+    with pytest.raises(InputError, match=rf"size is never {value:g} in numbers: the nearest value is {nearest}\.$"):
         Numbers().indices_of([[0.0, 0, -300.0], [value, 0, -300.0]])
 
 
 def test_a_value_that_is_no_number_is_never_found():
-    with pytest.raises(DataSetError, match="size is never nan"):
+    with pytest.raises(InputError, match="size is never nan"):
         Numbers().indices_of([[np.nan, 0, -300.0]])
 
 
@@ -218,7 +210,7 @@ def test_kept_values_are_numbered_anew_and_a_single_one_is_no_factor():
     ids=str,
 )
 def test_values_that_cannot_be_kept(keep, message):
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(InputError, match=message):
         Numbers(**keep)
 
 
@@ -234,7 +226,7 @@ def test_values_that_cannot_be_kept(keep, message):
     ],
 )
 def test_bad_shapes(ask, message):
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(InputError, match=message):
         ask(Numbers())
 
 
@@ -250,9 +242,7 @@ def test_the_digest_of_a_table_is_of_its_factors_and_first_images():
 
 @pytest.mark.parametrize(("table", "n_factors"), [(np.ones(3), 1), (np.ones((3, 2)), 1), (np.ones((0, 1)), 1)])
 def test_a_table_has_a_row_per_image_and_a_column_per_factor(table, n_factors):
-    with pytest.raises(
-        DataSetError, match=r"tabled has a table of factors of shape .*: it needs one column per factor"
-    ):
+    with pytest.raises(InputError, match=r"tabled has a table of factors of shape .*: it needs one column per factor"):
         Tabled(table, n_factors=n_factors)
 
 

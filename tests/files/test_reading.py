@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from unweave import Evidence, EvidenceError, Posterior
+from unweave import Evidence, FileError, InputError, OptionError, Posterior, UnweaveError
 from unweave.cli import main
 from unweave.evidence import archives
 from unweave.files import formats as stored_arrays
@@ -121,7 +121,7 @@ def test_a_table_written_by_hand(folder):
 @pytest.mark.parametrize("word", ["", "NA", "N/A", "NaN", "nan", "NULL", "null", " NA "])
 def test_words_for_a_missing_value(folder, word):
     files = read_files(csv(folder, f"factor a,code 0\n1.5,1\n{word},2\n2.5,3\n"))
-    with pytest.raises(EvidenceError, match=r"missing in 1 of 3 rows: factor 'factor a' \(1\)"):
+    with pytest.raises(InputError, match=r"missing in 1 of 3 rows: factor 'factor a' \(1\)"):
         Evidence(files.factors, files.codes)
 
 
@@ -142,7 +142,7 @@ def test_files_cut_short_empty_or_of_another_kind(folder, ending):
         path.write_bytes(content)
         if (name, ending) == ("cut", ".csv"):
             continue  # it has fewer rows, which is detected later
-        with pytest.raises(EvidenceError, match=BROKEN if "np" in ending else UNREADABLE) as raised:
+        with pytest.raises(UnweaveError, match=BROKEN if "np" in ending else UNREADABLE) as raised:
             read_files(folder / "factors.npy", path)
         assert str(path) in str(raised.value)
         assert "\n" not in str(raised.value)
@@ -152,7 +152,7 @@ def test_endings_that_lie(folder):
     (folder / "npy.npz").write_bytes((folder / "codes.npy").read_bytes())
     (folder / "npz.npy").write_bytes((folder / "codes.npz").read_bytes())
     for name in ("npy.npz", "npz.npy"):
-        with pytest.raises(EvidenceError, match=f"{name} {BROKEN}"):
+        with pytest.raises(InputError, match=f"{name} {BROKEN}"):
             read_files(folder / "factors.npy", folder / name)
 
 
@@ -160,7 +160,7 @@ def test_an_archive_with_a_broken_member(folder):
     with zipfile.ZipFile(folder / "member.npz", "w") as archive:
         archive.writestr("factors.npy", (folder / "factors.npy").read_bytes()[:150])
         archive.writestr("codes.npy", b"\x93NUMPY not an array")
-    with pytest.raises(EvidenceError, match=f"member.npz {BROKEN}"):
+    with pytest.raises(InputError, match=f"member.npz {BROKEN}"):
         read_files(folder / "member.npz")
 
 
@@ -172,7 +172,7 @@ def test_only_the_arrays_asked_for_are_read(folder):
 @pytest.mark.parametrize(("first", "second"), [("objects.npz", None), ("objects.npy", "codes.npy")])
 def test_python_objects_are_not_read(folder, first, second):
     object_arrays(folder)
-    with pytest.raises(EvidenceError, match=f"{first} contains Python objects, which are not read: save plain arrays"):
+    with pytest.raises(InputError, match=f"{first} contains Python objects, which are not read: save plain arrays"):
         read_files(folder / first, second and folder / second)
 
 
@@ -201,7 +201,7 @@ def test_python_objects_are_not_read(folder, first, second):
 def test_files_that_do_not_hold_what_is_needed(folder, arguments, message):
     (folder / "notes.txt").write_text("factors")
     (folder / "README").write_text("factors")
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(FileError, match=message):
         read_files(*(folder / name for name in arguments))
 
 
@@ -218,13 +218,13 @@ def test_files_that_do_not_hold_what_is_needed(folder, arguments, message):
     ids=str,
 )
 def test_names_that_are_not_there(folder, name, options, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(UnweaveError, match=message):
         read_files(folder / name, **options)
 
 
 @pytest.mark.parametrize("options", [{"factors": ["a"]}, {"row_groups": "a"}], ids=str)
 def test_a_bare_array_has_no_names(folder, options):
-    with pytest.raises(EvidenceError, match=r"factors\.npy contains one array without names, so it has no 'a': omit"):
+    with pytest.raises(FileError, match=r"factors\.npy contains one array without names, so it has no 'a': omit"):
         read_files(folder / "factors.npy", folder / "codes.npy", **options)
 
 
@@ -239,7 +239,7 @@ def test_a_bare_array_has_no_names(folder, options):
     ids=str,
 )
 def test_tables_with_broken_lines(folder, text, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(FileError, match=message):
         read_files(csv(folder, text))
 
 
@@ -260,7 +260,7 @@ class TestFactorsOfSeveralFiles:
     )
     def test_different_factors(self, other):
         table = pl.DataFrame({"a": [1.0, None], "b": ["x", "y"]})
-        with pytest.raises(EvidenceError, match=r"B and A have different factors: .* same samples, in the same order"):
+        with pytest.raises(FileError, match=r"B and A have different factors: .* same samples, in the same order"):
             refuse_different_factors({"A": table, "B": pl.DataFrame(other)})
 
 
@@ -307,7 +307,7 @@ def ended(*words):
     ids=["semicolons", "tabs", "decimal commas", "no header", "a name twice", "no roles", "empty"],
 )
 def test_tables_that_cannot_be_read_say_why(folder_odd_files, header, rows, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(FileError, match=message):
         read_files(csv_odd_files("table.csv", header, rows))
 
 
@@ -361,7 +361,7 @@ def test_an_archive_that_unpacks_to_gigabytes_is_refused_unread(folder_odd_files
             member.write(np.random.default_rng(0).bytes(2**20))
         archive.filelist[0].file_size = 2**30 + 128  # the size in the directory of the archive
     tracemalloc.start()
-    with pytest.raises(EvidenceError, match=r"'codes' of bomb.npz takes 1.1 GB once unpacked from 1.\d MB"):
+    with pytest.raises(InputError, match=r"'codes' of bomb.npz takes 1.1 GB once unpacked from 1.\d MB"):
         read_files("ok.npz", "bomb.npz")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -473,7 +473,7 @@ def test_headers_that_are_taken(tmp_path, header, names):
 )
 def test_headers_that_are_refused(tmp_path, header, message):
     (tmp_path / "a.csv").write_text(f"{header}\n1,2,3\n")
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(FileError, match=message):
         opened(tmp_path / "a.csv")
 
 
@@ -485,7 +485,7 @@ def test_one_array_or_several(tmp_path):
         "z": [2.0, 3.0, 4.0],
         "x": [0.0, 1.0, 2.0],
     }
-    with pytest.raises(EvidenceError, match="'y' is named twice"):
+    with pytest.raises(OptionError, match="'y' is named twice"):
         file.table(["x", "y", "y"])
 
 
@@ -507,7 +507,7 @@ def test_large_arrays_are_refused_if_they_are_compressed_much(
     monkeypatch.setattr(archives, "LARGEST_UNPACKED", n_bytes - beyond)
     monkeypatch.setattr(archives, "MOST_COMPRESSED", most_compressed)
     if refused:
-        with pytest.raises(EvidenceError, match=r"The array 'codes' of .* takes 0\.0 GB once unpacked from 0\.0 MB"):
+        with pytest.raises(InputError, match=r"The array 'codes' of .* takes 0\.0 GB once unpacked from 0\.0 MB"):
             file.column("codes")
     else:
         assert file.column("codes").shape == (10_000,)
@@ -539,7 +539,7 @@ def test_names_and_kinds_of_an_archive_belong_to_its_own_arrays(tmp_path):
         (["x"], table[:, 0], r"has 1 factor_names for factors of shape \(3,\)"),
     ):
         np.savez(tmp_path / "b.npz", factor_names=names, **content | {"factors": factors})
-        with pytest.raises(EvidenceError, match=message):
+        with pytest.raises(FileError, match=message):
             read_files(tmp_path / "b.npz")
 
 
@@ -547,7 +547,7 @@ def test_factors_with_the_same_missing_values_are_the_same():
     one = {"x": [1.0, np.nan, 3.0]}
     refuse_different_factors({"a": one, "b": {"x": [1.0, np.nan, 3.0]}})
     for other in ({"x": [1.0, 2.0, 3.0]}, {"y": [1.0, np.nan, 3.0]}):
-        with pytest.raises(EvidenceError, match="c and a have different factors"):
+        with pytest.raises(FileError, match="c and a have different factors"):
             refuse_different_factors({"a": one, "b": one, "c": other})
 
 
@@ -555,7 +555,7 @@ def test_parts_with_columns_in_another_order_are_refused(tmp_path):
     table = pl.DataFrame({"factor a": [1.0], "code b": [2.0]})
     table.write_parquet(tmp_path / "1.parquet")
     table.select("code b", "factor a").write_parquet(tmp_path / "2.parquet")
-    with pytest.raises(EvidenceError, match=r"2.parquet and 1.parquet have different columns \('code b', 'factor a'\)"):
+    with pytest.raises(FileError, match=r"2.parquet and 1.parquet have different columns \('code b', 'factor a'\)"):
         read_files(tmp_path)
 
 
@@ -594,7 +594,7 @@ def test_single_precision_is_kept_if_all_codes_have_it(part):
 @pytest.mark.parametrize("lists", [[[1.0, 2.0], [1.0], [1.0, 2.0]], [[], [], []]])
 def test_lists_have_one_length_that_is_not_zero(part, lists):
     blocks = part(e=pl.Series(lists, dtype=pl.List(pl.Float64)), f=[1.0, 2.0, 3.0])
-    with pytest.raises(EvidenceError, match=r"Column 'code e' of .* has lists of different lengths"):
+    with pytest.raises(FileError, match=r"Column 'code e' of .* has lists of different lengths"):
         blocks.parts[0].some(0, 3)
 
 
@@ -605,30 +605,28 @@ def test_columns_of_a_folder_are_named_or_begin_as_they_should(tmp_path):
     found = parquet_blocks(tmp_path, factors=["size"], codes=["v"])
     assert (found.factor_names, found.code_names) == (("size",), ("v",))
     for options in ({}, {"codes": ["u"]}):
-        with pytest.raises(
-            EvidenceError, match=r"does not say which of its columns are factors .* \('size', 'u', 'v'\)"
-        ):
+        with pytest.raises(FileError, match=r"does not say which of its columns are factors .* \('size', 'u', 'v'\)"):
             parquet_blocks(tmp_path, **options)
-    with pytest.raises(EvidenceError, match="has no column 'hue' but 'size', 'u', 'v'"):
+    with pytest.raises(FileError, match="has no column 'hue' but 'size', 'u', 'v'"):
         parquet_blocks(tmp_path, factors=["hue"])
 
 
 def test_text_is_no_code(part):
-    with pytest.raises(EvidenceError, match=r"Column 'code e' of .* is String: codes are numbers"):
+    with pytest.raises(FileError, match=r"Column 'code e' of .* is String: codes are numbers"):
         part(e=["a", "b", "c"]).parts[0].some(0, 3)
 
 
 @pytest.mark.parametrize("header", ["factor a,size", "code a,size", "size,hue"])
 def test_a_table_needs_both_sides(tmp_path, header):
     (tmp_path / "a.csv").write_text(f"{header}\n1,2\n")
-    with pytest.raises(EvidenceError, match="does not say which of its columns are factors and which are codes"):
+    with pytest.raises(FileError, match="does not say which of its columns are factors and which are codes"):
         read_files(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize("names", [("format", "shape", "data"), ("format", "shape", "data", "codes")])
 def test_arrays_that_only_look_like_a_sparse_matrix_are_refused(tmp_path, names):
     np.savez(tmp_path / "a.npz", **dict.fromkeys(names, np.ones(2)))
-    with pytest.raises(EvidenceError, match=r"is not a complete \.npz file"):
+    with pytest.raises(InputError, match=r"is not a complete \.npz file"):
         opened(tmp_path / "a.npz")
 
 
@@ -657,7 +655,7 @@ def test_the_jacobians_of_an_archive(tmp_path, names):
 )
 def test_archives_without_jacobians(tmp_path, names, message):
     np.savez(tmp_path / "a.npz", **dict.fromkeys(names, JACOBIANS))
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(FileError, match=message):
         read_decoder(str(tmp_path / "a.npz"))
 
 
@@ -667,7 +665,7 @@ def test_archives_without_jacobians(tmp_path, names, message):
 )
 def test_packages_that_are_missing_are_named(monkeypatch, name, package, extra):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(EvidenceError, match=rf"{name} needs the package {package}: install unweave\[{extra}\]"):
+    with pytest.raises(OptionError, match=rf"{name} needs the package {package}: install unweave\[{extra}\]"):
         stored_arrays.stored_arrays(Path(name))
 
 
@@ -676,7 +674,7 @@ def test_a_hundred_letters_of_a_reason_are_shown(monkeypatch):
         raise OSError("x " * 100)
 
     monkeypatch.setattr(stored_arrays, "_hdf5", broken)
-    with pytest.raises(EvidenceError, match=rf"cannot be read as arrays \({'x ' * 50}\): check the file"):
+    with pytest.raises(FileError, match=rf"cannot be read as arrays \({'x ' * 50}\): check the file"):
         stored_arrays.stored_arrays(Path("a.h5"))
 
 
@@ -684,7 +682,7 @@ def test_groups_of_a_store_are_no_arrays(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_group("more")
-    with pytest.raises(EvidenceError, match="has no arrays in its root group: store 'factors' and 'codes' there"):
+    with pytest.raises(FileError, match="has no arrays in its root group: store 'factors' and 'codes' there"):
         opened(tmp_path / "a.h5")
     with h5py.File(tmp_path / "a.h5", "a") as file:
         file["codes"] = np.eye(2)
