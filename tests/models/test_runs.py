@@ -22,6 +22,7 @@ from unweave.models import (
     FactorVAE,
     JointVAE,
     TrainingSettings,
+    compared_runs,
     train,
 )
 from unweave.models.model import traversals
@@ -34,7 +35,7 @@ from unweave.models.training_file import (
     read_declaration,
     read_runs,
 )
-from unweave.sweeps.trained_models import ModelRow, RunComparison, Spread, compared_runs, letters_of_ties
+from unweave.sweeps.trained_models import ModelRow, RunComparison, Spread, letters_of_ties
 
 FEW = TrainingSettings(n_steps=3, batch_size=8)
 

@@ -171,6 +171,8 @@ def test_permutations_fitted_together_score_as_if_alone(kinds):
     for k in range(3):
         assert dci_disentanglement(together(k)).raw == dci_disentanglement(draw(k)).raw
         assert dci_informativeness(together(k)).raw == dci_informativeness(draw(k)).raw
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("scale", [1e-70, 1e70])
 @pytest.mark.parametrize("metric", [dci_informativeness, dci_explicitness])
