@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 
-from unweave import EvidenceError
+from unweave import FileError
 from unweave.store import FolderLock, Results, Store
 
 HOLDS_THE_LOCK = """
@@ -34,7 +34,7 @@ def test_a_folder_in_use_is_refused_until_its_process_is_gone(tmp_path):
     command = [sys.executable, "-c", HOLDS_THE_LOCK, tmp_path]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout.readline().strip() == b"locked"
-        refused = pytest.raises(EvidenceError, match=rf"in use by another run \(process {other.pid} on ")
+        refused = pytest.raises(FileError, match=rf"in use by another run \(process {other.pid} on ")
         with refused, FolderLock(tmp_path):
             pass
         other.kill()
@@ -45,7 +45,7 @@ def test_a_folder_in_use_is_refused_until_its_process_is_gone(tmp_path):
 
 def test_a_folder_in_use_is_not_waited_for(tmp_path, monkeypatch):
     monkeypatch.setattr(time, "sleep", lambda seconds: pytest.fail("it waits"))
-    refused = pytest.raises(EvidenceError, match="is in use by another run")
+    refused = pytest.raises(FileError, match="is in use by another run")
     with FolderLock(tmp_path), refused, FolderLock(tmp_path):
         pass
 
@@ -106,7 +106,7 @@ def test_a_full_disk_is_said_and_what_follows_is_not_spoilt(tmp_path, monkeypatc
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
-        with pytest.raises(EvidenceError, match=r"a\.jsonl cannot be written: No space left on device; make room"):
+        with pytest.raises(FileError, match=r"a\.jsonl cannot be written: No space left on device; make room"):
             results.add({"b": 2})
     results.add({"c": 3})
     with warnings.catch_warnings():
@@ -133,10 +133,10 @@ def test_the_folder_of_another_computation_is_refused(tmp_path):
     for _ in range(2):
         with Store(folder, {"model": ("a", 1), "rows": 5}) as store:
             store.describe(finished=True)
-    with pytest.raises(EvidenceError, match=r"another rows \(5 there, 6 now\)"), Store(folder, {"rows": 6}):
+    with pytest.raises(FileError, match=r"another rows \(5 there, 6 now\)"), Store(folder, {"rows": 6}):
         pass
     with Store(folder, {"rows": 5}) as store:
         store.add_arrays("1", {"codes": np.zeros(1)})
     (folder / "manifest.json").unlink()
-    with pytest.raises(EvidenceError, match="arrays of an unknown origin"), Store(folder, {"rows": 5}):
+    with pytest.raises(FileError, match="arrays of an unknown origin"), Store(folder, {"rows": 5}):
         pass

@@ -13,7 +13,7 @@ import unweave
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(unweave.__file__).parent
 LAYERS = [
-    {"sentences"},
+    {"errors", "sentences"},
     {"findings"},
     {"arrays", "codec", "on_demand", "progress", "names", "plugins", "randomness", "threads", "whole_files"},
     {"estimators"},

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unweave.datasets import DataSetError, DSprites, small_sprites
+from unweave import UnweaveError
+from unweave.datasets import DSprites, small_sprites
 from unweave.datasets.dsprites import HALF_SIDE, SEMI_AXES, _within_period, inside, reach
 from unweave.datasets.interface import GridDataSet
 
@@ -134,7 +135,7 @@ def test_small_sprites():
     ],
 )
 def test_bad_options(make, message):
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(UnweaveError, match=message):
         make()
 
 

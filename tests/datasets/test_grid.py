@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.datasets import DataSetError
+from unweave import InputError
 from unweave.datasets.interface import Factor, GridDataSet, TabledDataSet
 
 FACTORS = (Factor("size", "ordinal"), Factor("shape", "categorical", ("heart", "square")), Factor("far", "continuous"))
@@ -49,7 +49,7 @@ def test_images_are_those_of_their_factors():
 def test_values_are_found_up_to_rounding(values, near, far, sign, which):
     grid = Numbers((values, *VALUES[1:]))
     assert grid.indices_of([[values[which] + sign * near, 0, -300.0]]).tolist() == [8 * which]
-    with pytest.raises(DataSetError, match="size is never"):
+    with pytest.raises(InputError, match="size is never"):
         grid.indices_of([[values[which] + sign * far, 0, -300.0]])
 
 
@@ -57,12 +57,12 @@ def test_values_are_found_up_to_rounding(values, near, far, sign, which):
     ("value", "nearest"), [(-1.0, "0"), (0.2, "0"), (0.25, "0"), (0.3, "0.5"), (1.3, "2"), (5.0, "2")]
 )
 def test_the_nearest_value_is_named(value, nearest):
-    with pytest.raises(DataSetError, match=rf"size is never {value:g} in numbers: the nearest value is {nearest}\.$"):
+    with pytest.raises(InputError, match=rf"size is never {value:g} in numbers: the nearest value is {nearest}\.$"):
         Numbers().indices_of([[0.0, 0, -300.0], [value, 0, -300.0]])
 
 
 def test_a_value_that_is_no_number_is_never_found():
-    with pytest.raises(DataSetError, match="size is never nan"):
+    with pytest.raises(InputError, match="size is never nan"):
         Numbers().indices_of([[np.nan, 0, -300.0]])
 
 
@@ -96,7 +96,7 @@ def test_kept_values_are_numbered_anew_and_a_single_one_is_no_factor():
     ids=str,
 )
 def test_values_that_cannot_be_kept(keep, message):
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(InputError, match=message):
         Numbers(**keep)
 
 
@@ -112,7 +112,7 @@ def test_values_that_cannot_be_kept(keep, message):
     ],
 )
 def test_bad_shapes(ask, message):
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(InputError, match=message):
         ask(Numbers())
 
 
@@ -128,9 +128,7 @@ def test_the_digest_of_a_table_is_of_its_factors_and_first_images():
 
 @pytest.mark.parametrize(("table", "n_factors"), [(np.ones(3), 1), (np.ones((3, 2)), 1), (np.ones((0, 1)), 1)])
 def test_a_table_has_a_row_per_image_and_a_column_per_factor(table, n_factors):
-    with pytest.raises(
-        DataSetError, match=r"tabled has a table of factors of shape .*: it needs one column per factor"
-    ):
+    with pytest.raises(InputError, match=r"tabled has a table of factors of shape .*: it needs one column per factor"):
         Tabled(table, n_factors=n_factors)
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from unweave.datasets import CorrelatedPair, DataSetError, DependentSample, DSprites, load, small_sprites
+from unweave import InputError, OptionError
+from unweave.datasets import CorrelatedPair, DependentSample, DSprites, load, small_sprites
 from unweave.evidence import Evidence
 from unweave.metrics import factor_vae_score
 
@@ -80,7 +81,7 @@ def test_a_sampler_of_codes_gives_the_codes_of_its_images():
     drawn = [sampler({"x": 0.0}, 20, np.random.default_rng(3)) for sampler in (by_encoder, by_codes)]
     assert np.array_equal(drawn[0][0], drawn[1][0])
     assert np.array_equal(drawn[0][1], drawn[1][1])
-    with pytest.raises(DataSetError, match="4608 images"):
+    with pytest.raises(InputError, match="4608 images"):
         sprites.sampler_of_codes(np.zeros((10, 2)))
 
 
@@ -97,16 +98,16 @@ def test_a_sampler_of_codes_gives_the_codes_of_its_images():
     ],
 )
 def test_bad_questions(ask, message):
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(InputError, match=message):
         ask(small_sprites())
 
 
 def test_an_unknown_name_suggests_the_nearest():
-    with pytest.raises(DataSetError, match="did you mean 'small_sprites'"):
+    with pytest.raises(OptionError, match="did you mean 'small_sprites'"):
         load("smal_sprites")
-    with pytest.raises(DataSetError, match="there are dsprites, "):
+    with pytest.raises(OptionError, match="there are dsprites, "):
         load("xyz")
-    with pytest.raises(DataSetError, match="small_sprites does not take colour: leave it out"):
+    with pytest.raises(OptionError, match="small_sprites does not take colour: leave it out"):
         load("small_sprites", colour=3)
     with pytest.raises(TypeError):
         load("small_sprites", size="16")  # an option that it takes

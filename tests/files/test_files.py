@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from unweave import Evidence, EvidenceError
+from unweave import Evidence, FileError, InputError, UnweaveError
 from unweave.files.reading import read_files, refuse_different_factors
 
 RNG = np.random.default_rng(0)
@@ -108,7 +108,7 @@ def test_a_table_written_by_hand(folder):
 @pytest.mark.parametrize("word", ["", "NA", "N/A", "NaN", "nan", "NULL", "null", " NA "])
 def test_words_for_a_missing_value(folder, word):
     files = read_files(csv(folder, f"factor a,code 0\n1.5,1\n{word},2\n2.5,3\n"))
-    with pytest.raises(EvidenceError, match=r"missing in 1 of 3 rows: factor 'factor a' \(1\)"):
+    with pytest.raises(InputError, match=r"missing in 1 of 3 rows: factor 'factor a' \(1\)"):
         Evidence(files.factors, files.codes)
 
 
@@ -129,7 +129,7 @@ def test_files_cut_short_empty_or_of_another_kind(folder, ending):
         path.write_bytes(content)
         if (name, ending) == ("cut", ".csv"):
             continue  # it has fewer rows, which is detected later
-        with pytest.raises(EvidenceError, match=BROKEN if "np" in ending else UNREADABLE) as raised:
+        with pytest.raises(UnweaveError, match=BROKEN if "np" in ending else UNREADABLE) as raised:
             read_files(folder / "factors.npy", path)
         assert str(path) in str(raised.value)
         assert "\n" not in str(raised.value)
@@ -139,7 +139,7 @@ def test_endings_that_lie(folder):
     (folder / "npy.npz").write_bytes((folder / "codes.npy").read_bytes())
     (folder / "npz.npy").write_bytes((folder / "codes.npz").read_bytes())
     for name in ("npy.npz", "npz.npy"):
-        with pytest.raises(EvidenceError, match=f"{name} {BROKEN}"):
+        with pytest.raises(InputError, match=f"{name} {BROKEN}"):
             read_files(folder / "factors.npy", folder / name)
 
 
@@ -147,7 +147,7 @@ def test_an_archive_with_a_broken_member(folder):
     with zipfile.ZipFile(folder / "member.npz", "w") as archive:
         archive.writestr("factors.npy", (folder / "factors.npy").read_bytes()[:150])
         archive.writestr("codes.npy", b"\x93NUMPY not an array")
-    with pytest.raises(EvidenceError, match=f"member.npz {BROKEN}"):
+    with pytest.raises(InputError, match=f"member.npz {BROKEN}"):
         read_files(folder / "member.npz")
 
 
@@ -159,7 +159,7 @@ def test_only_the_arrays_asked_for_are_read(folder):
 @pytest.mark.parametrize(("first", "second"), [("objects.npz", None), ("objects.npy", "codes.npy")])
 def test_python_objects_are_not_read(folder, first, second):
     object_arrays(folder)
-    with pytest.raises(EvidenceError, match=f"{first} contains Python objects, which are not read: save plain arrays"):
+    with pytest.raises(InputError, match=f"{first} contains Python objects, which are not read: save plain arrays"):
         read_files(folder / first, second and folder / second)
 
 
@@ -188,7 +188,7 @@ def test_python_objects_are_not_read(folder, first, second):
 def test_files_that_do_not_hold_what_is_needed(folder, arguments, message):
     (folder / "notes.txt").write_text("factors")
     (folder / "README").write_text("factors")
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(FileError, match=message):
         read_files(*(folder / name for name in arguments))
 
 
@@ -205,13 +205,13 @@ def test_files_that_do_not_hold_what_is_needed(folder, arguments, message):
     ids=str,
 )
 def test_names_that_are_not_there(folder, name, options, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(UnweaveError, match=message):
         read_files(folder / name, **options)
 
 
 @pytest.mark.parametrize("options", [{"factors": ["a"]}, {"row_groups": "a"}], ids=str)
 def test_a_bare_array_has_no_names(folder, options):
-    with pytest.raises(EvidenceError, match=r"factors\.npy contains one array without names, so it has no 'a': omit"):
+    with pytest.raises(FileError, match=r"factors\.npy contains one array without names, so it has no 'a': omit"):
         read_files(folder / "factors.npy", folder / "codes.npy", **options)
 
 
@@ -226,7 +226,7 @@ def test_a_bare_array_has_no_names(folder, options):
     ids=str,
 )
 def test_tables_with_broken_lines(folder, text, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(FileError, match=message):
         read_files(csv(folder, text))
 
 
@@ -247,5 +247,5 @@ class TestFactorsOfSeveralFiles:
     )
     def test_different_factors(self, other):
         table = pl.DataFrame({"a": [1.0, None], "b": ["x", "y"]})
-        with pytest.raises(EvidenceError, match=r"B and A have different factors: .* same samples, in the same order"):
+        with pytest.raises(FileError, match=r"B and A have different factors: .* same samples, in the same order"):
             refuse_different_factors({"A": table, "B": pl.DataFrame(other)})

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from unweave import EvidenceError, Posterior
+from unweave import FileError, InputError, OptionError, Posterior
 from unweave.evidence import archives
 from unweave.files import formats as stored_arrays
 from unweave.files.formats import opened, parquet_blocks, shown
@@ -41,7 +41,7 @@ def test_headers_that_are_taken(tmp_path, header, names):
 )
 def test_headers_that_are_refused(tmp_path, header, message):
     (tmp_path / "a.csv").write_text(f"{header}\n1,2,3\n")
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(FileError, match=message):
         opened(tmp_path / "a.csv")
 
 
@@ -53,7 +53,7 @@ def test_one_array_or_several(tmp_path):
         "z": [2.0, 3.0, 4.0],
         "x": [0.0, 1.0, 2.0],
     }
-    with pytest.raises(EvidenceError, match="'y' is named twice"):
+    with pytest.raises(OptionError, match="'y' is named twice"):
         file.table(["x", "y", "y"])
 
 
@@ -75,7 +75,7 @@ def test_large_arrays_are_refused_if_they_are_compressed_much(
     monkeypatch.setattr(archives, "LARGEST_UNPACKED", n_bytes - beyond)
     monkeypatch.setattr(archives, "MOST_COMPRESSED", most_compressed)
     if refused:
-        with pytest.raises(EvidenceError, match=r"The array 'codes' of .* takes 0\.0 GB once unpacked from 0\.0 MB"):
+        with pytest.raises(InputError, match=r"The array 'codes' of .* takes 0\.0 GB once unpacked from 0\.0 MB"):
             file.column("codes")
     else:
         assert file.column("codes").shape == (10_000,)
@@ -107,7 +107,7 @@ def test_names_and_kinds_of_an_archive_belong_to_its_own_arrays(tmp_path):
         (["x"], table[:, 0], r"has 1 factor_names for factors of shape \(3,\)"),
     ):
         np.savez(tmp_path / "b.npz", factor_names=names, **content | {"factors": factors})
-        with pytest.raises(EvidenceError, match=message):
+        with pytest.raises(FileError, match=message):
             read_files(tmp_path / "b.npz")
 
 
@@ -115,7 +115,7 @@ def test_factors_with_the_same_missing_values_are_the_same():
     one = {"x": [1.0, np.nan, 3.0]}
     refuse_different_factors({"a": one, "b": {"x": [1.0, np.nan, 3.0]}})
     for other in ({"x": [1.0, 2.0, 3.0]}, {"y": [1.0, np.nan, 3.0]}):
-        with pytest.raises(EvidenceError, match="c and a have different factors"):
+        with pytest.raises(FileError, match="c and a have different factors"):
             refuse_different_factors({"a": one, "b": one, "c": other})
 
 
@@ -123,7 +123,7 @@ def test_parts_with_columns_in_another_order_are_refused(tmp_path):
     table = pl.DataFrame({"factor a": [1.0], "code b": [2.0]})
     table.write_parquet(tmp_path / "1.parquet")
     table.select("code b", "factor a").write_parquet(tmp_path / "2.parquet")
-    with pytest.raises(EvidenceError, match=r"2.parquet and 1.parquet have different columns \('code b', 'factor a'\)"):
+    with pytest.raises(FileError, match=r"2.parquet and 1.parquet have different columns \('code b', 'factor a'\)"):
         read_files(tmp_path)
 
 
@@ -162,7 +162,7 @@ def test_single_precision_is_kept_if_all_codes_have_it(part):
 @pytest.mark.parametrize("lists", [[[1.0, 2.0], [1.0], [1.0, 2.0]], [[], [], []]])
 def test_lists_have_one_length_that_is_not_zero(part, lists):
     blocks = part(e=pl.Series(lists, dtype=pl.List(pl.Float64)), f=[1.0, 2.0, 3.0])
-    with pytest.raises(EvidenceError, match=r"Column 'code e' of .* has lists of different lengths"):
+    with pytest.raises(FileError, match=r"Column 'code e' of .* has lists of different lengths"):
         blocks.parts[0].some(0, 3)
 
 
@@ -173,30 +173,28 @@ def test_columns_of_a_folder_are_named_or_begin_as_they_should(tmp_path):
     found = parquet_blocks(tmp_path, factors=["size"], codes=["v"])
     assert (found.factor_names, found.code_names) == (("size",), ("v",))
     for options in ({}, {"codes": ["u"]}):
-        with pytest.raises(
-            EvidenceError, match=r"does not say which of its columns are factors .* \('size', 'u', 'v'\)"
-        ):
+        with pytest.raises(FileError, match=r"does not say which of its columns are factors .* \('size', 'u', 'v'\)"):
             parquet_blocks(tmp_path, **options)
-    with pytest.raises(EvidenceError, match="has no column 'hue' but 'size', 'u', 'v'"):
+    with pytest.raises(FileError, match="has no column 'hue' but 'size', 'u', 'v'"):
         parquet_blocks(tmp_path, factors=["hue"])
 
 
 def test_text_is_no_code(part):
-    with pytest.raises(EvidenceError, match=r"Column 'code e' of .* is String: codes are numbers"):
+    with pytest.raises(FileError, match=r"Column 'code e' of .* is String: codes are numbers"):
         part(e=["a", "b", "c"]).parts[0].some(0, 3)
 
 
 @pytest.mark.parametrize("header", ["factor a,size", "code a,size", "size,hue"])
 def test_a_table_needs_both_sides(tmp_path, header):
     (tmp_path / "a.csv").write_text(f"{header}\n1,2\n")
-    with pytest.raises(EvidenceError, match="does not say which of its columns are factors and which are codes"):
+    with pytest.raises(FileError, match="does not say which of its columns are factors and which are codes"):
         read_files(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize("names", [("format", "shape", "data"), ("format", "shape", "data", "codes")])
 def test_arrays_that_only_look_like_a_sparse_matrix_are_refused(tmp_path, names):
     np.savez(tmp_path / "a.npz", **dict.fromkeys(names, np.ones(2)))
-    with pytest.raises(EvidenceError, match=r"is not a complete \.npz file"):
+    with pytest.raises(InputError, match=r"is not a complete \.npz file"):
         opened(tmp_path / "a.npz")
 
 
@@ -225,7 +223,7 @@ def test_the_jacobians_of_an_archive(tmp_path, names):
 )
 def test_archives_without_jacobians(tmp_path, names, message):
     np.savez(tmp_path / "a.npz", **dict.fromkeys(names, JACOBIANS))
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(FileError, match=message):
         read_decoder(str(tmp_path / "a.npz"))
 
 
@@ -235,7 +233,7 @@ def test_archives_without_jacobians(tmp_path, names, message):
 )
 def test_packages_that_are_missing_are_named(monkeypatch, name, package, extra):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(EvidenceError, match=rf"{name} needs the package {package}: install unweave\[{extra}\]"):
+    with pytest.raises(OptionError, match=rf"{name} needs the package {package}: install unweave\[{extra}\]"):
         stored_arrays.stored_arrays(Path(name))
 
 
@@ -244,7 +242,7 @@ def test_a_hundred_letters_of_a_reason_are_shown(monkeypatch):
         raise OSError("x " * 100)
 
     monkeypatch.setattr(stored_arrays, "_hdf5", broken)
-    with pytest.raises(EvidenceError, match=rf"cannot be read as arrays \({'x ' * 50}\): check the file"):
+    with pytest.raises(FileError, match=rf"cannot be read as arrays \({'x ' * 50}\): check the file"):
         stored_arrays.stored_arrays(Path("a.h5"))
 
 
@@ -252,7 +250,7 @@ def test_groups_of_a_store_are_no_arrays(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_group("more")
-    with pytest.raises(EvidenceError, match="has no arrays in its root group: store 'factors' and 'codes' there"):
+    with pytest.raises(FileError, match="has no arrays in its root group: store 'factors' and 'codes' there"):
         opened(tmp_path / "a.h5")
     with h5py.File(tmp_path / "a.h5", "a") as file:
         file["codes"] = np.eye(2)

@@ -7,8 +7,8 @@ import polars
 import pytest
 from click.testing import CliRunner
 
+from unweave import FileError, OptionError
 from unweave.cli import main
-from unweave.evidence import EvidenceError
 from unweave.files.reading import read_files
 from unweave.metrics import mcc
 
@@ -57,10 +57,10 @@ def test_hdf5_and_zarr(tmp_path):
 
 def test_what_cannot_be_read_is_said_in_one_sentence(tmp_path, folder):
     (tmp_path / "broken.h5").write_bytes(b"nothing")
-    with pytest.raises(EvidenceError, match=r"broken.h5 cannot be read as arrays"):
+    with pytest.raises(FileError, match=r"broken.h5 cannot be read as arrays"):
         read_files(tmp_path / "broken.h5")
     np.savez(tmp_path / "both.npz", factors=FACTORS, codes=CODES)
-    with pytest.raises(EvidenceError, match=r"both.npz is not one: leave --cluster out"):
+    with pytest.raises(OptionError, match=r"both.npz is not one: leave --cluster out"):
         read_files(tmp_path / "both.npz", cluster="tcp://127.0.0.1:1")
-    with pytest.raises(EvidenceError, match=r"has no column 'colour' but 'factor 0'"):
+    with pytest.raises(FileError, match=r"has no column 'colour' but 'factor 0'"):
         read_files(folder, factors=["colour"], cluster="tcp://127.0.0.1:1")

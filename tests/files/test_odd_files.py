@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from unweave import EvidenceError
+from unweave import FileError, InputError
 from unweave.cli import main
 from unweave.files.formats import Opened
 from unweave.files.reading import read_decoder, read_files
@@ -61,7 +61,7 @@ def ended(*words):
     ids=["semicolons", "tabs", "decimal commas", "no header", "a name twice", "no roles", "empty"],
 )
 def test_tables_that_cannot_be_read_say_why(folder, header, rows, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(FileError, match=message):
         read_files(csv("table.csv", header, rows))
 
 
@@ -115,7 +115,7 @@ def test_an_archive_that_unpacks_to_gigabytes_is_refused_unread(folder):
             member.write(np.random.default_rng(0).bytes(2**20))
         archive.filelist[0].file_size = 2**30 + 128  # the size in the directory of the archive
     tracemalloc.start()
-    with pytest.raises(EvidenceError, match=r"'codes' of bomb.npz takes 1.1 GB once unpacked from 1.\d MB"):
+    with pytest.raises(InputError, match=r"'codes' of bomb.npz takes 1.1 GB once unpacked from 1.\d MB"):
         read_files("ok.npz", "bomb.npz")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

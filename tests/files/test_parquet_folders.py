@@ -4,8 +4,7 @@ import numpy as np
 import polars
 import pytest
 
-from unweave import Evidence, evaluate
-from unweave.evidence import EvidenceError
+from unweave import Evidence, FileError, InputError, evaluate
 from unweave.files import formats as parquet_blocks
 from unweave.files.reading import read_files
 
@@ -29,15 +28,15 @@ def test_a_folder_is_one_table(tmp_path):
 def test_parts_that_differ_are_named(tmp_path):
     table(slice(30)).write_parquet(tmp_path / "a.parquet")
     table(slice(30)).rename({"code": "codes"}).write_parquet(tmp_path / "b.parquet")
-    with pytest.raises(EvidenceError, match=r"b.parquet and a.parquet have different columns .'code', 'codes'"):
+    with pytest.raises(FileError, match=r"b.parquet and a.parquet have different columns .'code', 'codes'"):
         read_files(tmp_path)
     table(slice(30)).with_columns(code=polars.lit("x")).write_parquet(tmp_path / "b.parquet")
-    with pytest.raises(EvidenceError, match=r"Column 'code' is String in b.parquet and Float64 in a.parquet"):
+    with pytest.raises(FileError, match=r"Column 'code' is String in b.parquet and Float64 in a.parquet"):
         read_files(tmp_path)
 
 
 def test_an_empty_folder_is_refused(tmp_path):
-    with pytest.raises(EvidenceError, match=r"is a folder without .parquet files"):
+    with pytest.raises(FileError, match=r"is a folder without .parquet files"):
         read_files(tmp_path)
 
 
@@ -47,7 +46,7 @@ def test_a_column_of_embeddings_is_as_many_codes():
     assert evidence.code_names == ("embedding 0", "embedding 1")
     np.testing.assert_array_equal(evidence.codes, FACTORS)
     ragged = polars.DataFrame({"embedding": [[1.0, 2.0], [1.0]] * 45})
-    with pytest.raises(EvidenceError, match=r"'embedding' contains lists of different lengths .1, 2."):
+    with pytest.raises(InputError, match=r"'embedding' contains lists of different lengths .1, 2."):
         Evidence(FACTORS, ragged)
 
 
@@ -82,7 +81,7 @@ def test_files_without_rows_are_left_out_or_refused(tmp_path):
     found = parquet_blocks.parquet_blocks(tmp_path)
     assert [part.n_rows for part in found.parts] == [5]
     (tmp_path / "5.parquet").unlink()
-    with pytest.raises(EvidenceError, match="no rows"):
+    with pytest.raises(FileError, match="no rows"):
         parquet_blocks.parquet_blocks(tmp_path)
 
 
@@ -120,7 +119,7 @@ def test_a_broken_file_of_a_folder_is_named(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else")
     for read in (parquet_blocks.parquet_blocks, read_files):
         with pytest.raises(
-            EvidenceError, match=r"a\.parquet cannot be read as a \.parquet table \(.+\): check the file"
+            FileError, match=r"a\.parquet cannot be read as a \.parquet table \(.+\): check the file"
         ) as raised:
             read(tmp_path)
         assert "\n" not in str(raised.value)

@@ -76,7 +76,7 @@ def test_failures_are_nan_with_a_warning():
     assert warned[0].filename == __file__
     with pytest.warns(UserWarning, match="before the ``update`` method"):
         assert math.isnan(RepresentationScore("mcc").compute())
-    with pytest.raises(unweave.EvidenceError, match="no metric called"):
+    with pytest.raises(unweave.InputError, match="no metric called"):
         RepresentationScore("mc")
 
 

@@ -90,7 +90,7 @@ def test_aim(evaluation, tmp_path):
 
 
 def test_what_is_no_tracker_is_refused(evaluation):
-    with pytest.raises(unweave.EvidenceError, match="not a supported tracker"):
+    with pytest.raises(unweave.OptionError, match="not a supported tracker"):
         log_evaluation(evaluation, json)
 
 

@@ -31,7 +31,7 @@ def strange():
 @pytest.fixture(scope="module")
 def seeded():
     codes = FACTORS + NOISE
-    return compare(FACTORS, {"one": codes, "two": codes[:, ::-1]}, metrics=["r2", "mig"], seeds=[0, 1], quick=True)
+    return compare(FACTORS, {"one": codes, "two": codes[:, ::-1]}, metrics=["r2", "mig"], n_seeds=2, quick=True)
 
 
 def printed(evaluation, width):

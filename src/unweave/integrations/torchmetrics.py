@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from unweave.card.decorator import metric_of
+from unweave.errors import UnweaveError
 from unweave.evaluation import evaluate
 from unweave.evaluation.choose import MetricChoice, chosen_metrics
 from unweave.evidence import EvidenceError, EvidenceOptions, Posterior
@@ -96,7 +97,7 @@ class RepresentationScores(Metric):
             shown = codes if std is None else Posterior(codes, std)
             chosen = list(self.chosen.values())
             evaluation = evaluate(table["factors"], shown, metrics=chosen, quick=True, progress=False, **self.options)
-        except EvidenceError as error:
+        except UnweaveError as error:
             warnings.warn(str(error), stacklevel=4)  # torchmetrics wraps compute
             return dict.fromkeys(self.chosen, math.nan)
         for row in evaluation.rows:
