@@ -333,7 +333,8 @@ class TestTraining:
     def test_pictures_are_drawn_if_they_can_be(self, fleets, monkeypatch):
         drawn = []
         monkeypatch.setattr(
-            "unweave.report.tables.draw_runs", lambda out, models, images: drawn.append((out, models)) or iter("abc")
+            "unweave.report.figures.curves.draw_runs",
+            lambda out, models, images: drawn.append((out, models)) or iter("abc"),
         )
         done = run("train", "beta_vae", "small_sprites", "--out=half")
         assert drawn == [(Path("half"), ("a", "b"))]
