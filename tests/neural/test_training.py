@@ -90,6 +90,11 @@ def test_an_interrupted_training_goes_on_as_if_it_had_not_been(tmp_path, monkeyp
     assert torch.equal(weights_of(resumed), weights_of(whole))
     with pytest.raises(FileError, match="other settings"):
         train(CouplingFlow(2, SMALL), gaussian(), FlowObjective(), settings, checkpoint=path)
+    content = path.read_bytes()
+    for share in (0.0, 0.3, 0.9):
+        path.write_bytes(content[: int(share * len(content))])
+        with pytest.raises(FileError, match="is not a complete checkpoint: delete it, or name another one"):
+            train(resumed, gaussian(), objective, settings, checkpoint=path)
 
 
 def test_few_columns_estimate_the_term_without_bias():
