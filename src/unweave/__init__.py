@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unweave.encoding import encode
     from unweave.errors import FileError, InputError, OptionError, UnweaveError
     from unweave.evaluation import Evaluation, compare, evaluate
+    from unweave.evaluation.similarity import Similarity, similarity
     from unweave.evaluation.unlabelled import Unlabelled, unlabelled
     from unweave.evidence import Evidence, EvidenceError, EvidenceOptions, FactorKind, Jacobians, Posterior
     from unweave.metrics.manifolds import Spectrum, spectrum
@@ -51,6 +52,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "OptionError": "unweave.errors",
             "Posterior": "unweave.evidence",
             "Score": "unweave.score",
+            "Similarity": "unweave.evaluation.similarity",
             "Unlabelled": "unweave.evaluation.unlabelled",
             "UnweaveError": "unweave.errors",
             "Spectrum": "unweave.metrics.manifolds",
@@ -67,6 +69,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "metrics": "unweave.metrics",
             "models": "unweave.models",
             "noise_floor": "unweave.trust",
+            "similarity": "unweave.evaluation.similarity",
             "spectrum": "unweave.metrics.manifolds",
             "sweeps": "unweave.sweeps",
             "synthetic": "unweave.synthetic",
@@ -99,6 +102,8 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "NoiseFloor",
     "spectrum",
     "Spectrum",
+    "similarity",
+    "Similarity",
     "unlabelled",
     "Unlabelled",
     "metric",

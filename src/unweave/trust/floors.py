@@ -17,6 +17,7 @@ from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.evidence.decoders import Sampler, Unpaired
 from unweave.evidence.splits import shuffled_rows
 from unweave.findings import Finding
+from unweave.memo import drawn_together
 from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust.row_order import notes_on_order, null_order, row_order
@@ -306,7 +307,8 @@ def noise_floors(
     seconds = budget if quota is None else quota.seconds
     for used_rows, labels in by_rows(able, evidence, quota, n_rows).items():
         used = some_rows(evidence, used_rows, seed)
-        null = functools.partial(unknowing, used, kind, seed)
+        draw = functools.partial(unknowing, used, kind, seed)
+        null = drawn_together(draw, n_variants) if kind == "permutation" else draw
         alike = {label: able[label] for label in labels}
         drawn = scores_of_variants(
             alike, null, n_variants, fewest=FEWEST_DRAWS, budget=budget, quota=quota, n_jobs=n_jobs, watch=watch

@@ -5,6 +5,7 @@ from unweave import Evidence
 from unweave.estimators.linear_probes import Lasso
 from unweave.estimators.probes import RandomForest
 from unweave.findings import Finding
+from unweave.memo import drawn_together
 from unweave.metrics import dci_completeness, dci_disentanglement, dci_informativeness
 from unweave.metrics.dci import concentration, weighted_mean
 from unweave.synthetic.encoders import Mixed
@@ -155,3 +156,18 @@ def test_settings_name_the_boosting_library():
     settings = dci_disentanglement(independent(100, 2), independent(100, 2)).settings
     assert settings["probe"]["name"] == "BoostedTrees"
     assert settings["probe"]["library"].startswith("scikit-learn ")
+
+
+@pytest.mark.parametrize("kinds", ["continuous", ["continuous", "categorical"]])
+def test_permutations_fitted_together_score_as_if_alone(kinds):
+    rng = np.random.default_rng(0)
+    codes = rng.normal(size=(120, 3))
+    evidence = Evidence(np.column_stack([codes[:, 0], np.round(codes[:, 1] > 0)]), codes, kinds=kinds)
+
+    def draw(index):
+        return evidence.permuted(np.random.default_rng(index))
+
+    together = drawn_together(draw, 3)
+    for k in range(3):
+        assert dci_disentanglement(together(k)).raw == dci_disentanglement(draw(k)).raw
+        assert dci_informativeness(together(k)).raw == dci_informativeness(draw(k)).raw
