@@ -67,6 +67,7 @@ def test_a_metric_of_another_package_is_one_of_ours(run):
     assert done.stdout.split() == ["0.5"]
     assert "'mcc' of other_package:constant is left out" in done.stderr
     assert "'broken_metric' of other_package_that_is_gone:nothing is left out" in done.stderr
+    assert "'not_a_metric' of other_package:PI is left out, because it is no metric" in done.stderr
 
 
 def test_a_command_of_another_package_is_one_of_ours(run):

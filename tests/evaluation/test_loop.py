@@ -304,8 +304,8 @@ def test_progress_tells_every_step_and_draw(monkeypatch):
     texts = [text for text, _ in shown]
     assert all(done >= 0 for _, done in shown)
     assert texts[:4] == ["mcc of a", "mcc of b", "diagnosis of a", "intervals of a"]
-    assert "noise floors of a: draw 7 of 199" in texts
-    assert "noise floors of b: draw 199 of 199" in texts
+    assert "noise floors of a: draw 7 of 99" in texts
+    assert "noise floors of b: draw 29 of 99" in texts
     assert texts[-2:] == ["verdicts of b", "comparisons"]
 
 
@@ -353,7 +353,7 @@ class TestPosteriors:
         assert [row.score for row in one.rows] == [row.score for row in two.rows]
 
 
-@pytest.mark.parametrize(("quick", "expected"), [(True, 4.04), (False, 13.0)])
+@pytest.mark.parametrize(("quick", "expected"), [(True, 4.04), (False, 24.0)])
 def test_the_bar_lasts_for_all_scores_and_for_the_planned_share_of_the_budget(monkeypatch, quick, expected):
     said = []
 

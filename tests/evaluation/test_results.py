@@ -169,7 +169,10 @@ def test_fewer_draws_are_said_once_for_all_metrics(hurried):
         assert sentence in hurried.to_html()
 
 
-RANGE = "19 to 101 of 199 permutations were scored, because more did not fit into the budget of 0.5 s."
+RANGE = (
+    "At most 19 to 101 of 199 permutations fit into the budget of 0.5 s, and they do not decide whether the score is "
+    "above noise: pass a larger budget."
+)
 
 
 def test_numbers_that_differ_become_a_range(hurried):

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from unweave.card.decorator import metric_of
-from unweave.errors import UnweaveError
+from unweave.errors import InputError, UnweaveError
 from unweave.evaluation import evaluate
 from unweave.evaluation.choose import MetricChoice, chosen_metrics
 from unweave.evidence import EvidenceOptions, Posterior
@@ -70,7 +70,12 @@ class RepresentationScores(Metric):
 
     def update(self, factors: Tensor, codes: Tensor, std: Tensor | None = None, rows: Tensor | None = None) -> None:
         """Add a batch: factors (n x d), codes (n x m), standard deviations of a posterior, and sample indices."""
-        for state, given in (("factors", factors), ("codes", codes), ("std", std), ("rows", rows)):
+        batch = {"factors": factors, "codes": codes, "std": std, "rows": rows}
+        sizes = {state: len(given) for state, given in batch.items() if given is not None}
+        if len(set(sizes.values())) > 1:
+            counts = ", ".join(f"{n} rows of {state}" for state, n in sizes.items())
+            raise InputError(f"The parts of a batch have different lengths ({counts}): pass the same samples.")
+        for state, given in batch.items():
             if given is not None:
                 wide = given.detach().reshape(len(given), -1)
                 getattr(self, state).append(wide if state == "rows" else wide.double())
