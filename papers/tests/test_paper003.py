@@ -7,11 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from sklearn.metrics import mutual_info_score
 
 from unweave.evidence import EvidenceError
-from unweave.report.figures.geometry import INK
 from unweave.sweeps import run
 from unweave.synthetic.encoders import Mixed, PermutedAndScaled
 from unweave.synthetic.released import ReleasedElementwise
@@ -21,11 +19,8 @@ from unweave_papers.experiment import Options
 from unweave_papers.paper003.authors import COMPARED, CellAgreement, SeedMean, authors_means, compared, means_of
 from unweave_papers.paper003.experiments import checked_claims, compare_all, counted
 from unweave_papers.paper003.figures import (
-    COLOUR_OF_METRIC,
     FIGURES,
     Shown,
-    _log_axis,
-    _map,
     comparisons,
     figures_of,
     guardians_figure,
@@ -598,35 +593,6 @@ def test_maps_have_their_numbers_and_the_authors_below():
     assert "R2, authors' data" in [axes.get_title() for axes in visible(both)]
     assert len(visible(alone)[0].texts) == 35
     assert [label.get_text() for label in visible(alone)[0].get_yticklabels()] == ["0.5", "1", "2", "5", "10"]
-
-
-def test_colours_are_all_different():
-    assert len(set(COLOUR_OF_METRIC.values())) == len(COLOUR_OF_METRIC) == 12
-
-
-@pytest.mark.parametrize(("n_columns", "last", "rotation"), [(6, 1000.0, 0), (7, 100.0, 45), (7, 99.0, 0)])
-def test_numbers_of_a_map_are_dark_on_light_and_wide_labels_are_turned(n_columns, last, rotation):
-    axes = Figure().add_subplot()
-    xs = [*map(float, range(n_columns - 1)), last]
-    values = np.zeros((1, n_columns))
-    values[0, :5] = 0.55, 0.551, np.nan, 1.0, 0.004
-    image = _map(axes, values, xs, [0.5])
-    shown = [(text.get_text(), text.get_color()) for text in axes.texts[:5]]
-    assert shown == [(".55", "white"), (".55", "black"), ("n/a", INK), ("1.00", "black"), (".00", "white")]
-    assert [text.get_position() for text in axes.texts[:2]] == [(0, 0), (1, 0)]
-    assert {label.get_rotation() for label in axes.get_xticklabels()} == {rotation}
-    assert axes.get_xticklabels()[-1].get_text() == f"{last:g}"
-    assert image.get_clim() == (0, 1)
-
-
-def test_labels_of_a_logarithmic_axis_do_not_overlap():
-    """A label is left out if it is within 14 % of the axis of the one before."""
-    axes = Figure().add_subplot()
-    _log_axis(axes, [1.0, 10**0.13, 10**0.15, 10**0.28, 10**0.3, 10.0])
-    assert [float(label.get_text()) for label in axes.get_xticklabels()] == pytest.approx(
-        [1.0, 10**0.15, 10**0.3, 10.0], rel=1e-5
-    )
-    assert axes.get_xscale() == "log"
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from unweave import Evidence, MetricUndefined, Score
-from unweave.card import Card, MetricError, Variant, seed_from
+from unweave.card import Card, MetricError, Variant
 from unweave.card.card import RULES, CardDescription, check_card, check_fields
 from unweave.card.decorator import (
     _described,
@@ -18,7 +18,7 @@ from unweave.card.decorator import (
     _refuse_unknown_fields,
     joined_score,
 )
-from unweave.card.explain import _facts, _order_in_words, chance_in_words
+from unweave.card.explain import _order_in_words, chance_in_words
 from unweave.evidence import FactorKind
 from unweave.evidence.columns import NeedsRows
 from unweave.findings import Finding
@@ -108,12 +108,6 @@ def test_the_best_score_lies_within_the_bounds(best, fits):
 def test_rounding_is_no_effect_of_the_order(tolerance, matters):
     said = _order_in_words(card(order_tolerance=tolerance))
     assert said.startswith("matters" if matters else "does not matter")
-
-
-def test_a_generator_gives_a_seed_below_two_to_the_31():
-    assert [seed_from(np.random.default_rng(k)) for k in range(50)] == [
-        int(np.random.default_rng(k).integers(2**31)) for k in range(50)
-    ]
 
 
 def test_fields_that_are_unlike_any_are_listed():
@@ -284,10 +278,3 @@ def test_sizes_are_changed_one_at_a_time():
     assert base == (1000, 10, 5)
     changed = [[new != old for new, old in zip(sizes, base, strict=True)] for sizes in others]
     assert changed == [[False, True, False], [False, False, True], [True, False, False]]
-
-
-@pytest.mark.parametrize(("length", "n_lines"), [(5, 1), (6, 2)])
-def test_facts_are_wrapped_after_a_hundred_letters(length, n_lines):
-    first, *rest = _facts({"Name": f"{'a' * 80} {'b' * length}"}).splitlines()
-    assert first == f"Name:{' ' * 9}{'a' * 80}" + (" bbbbb" if n_lines == 1 else "")
-    assert rest == [" " * 14 + "bbbbbb"] * (n_lines - 1)

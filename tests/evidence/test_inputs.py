@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from unweave import Evidence, EvidenceError, FactorKind, Posterior, evaluate, metrics
-from unweave.evidence.columns import plain, quoted, within_reach
+from unweave.evidence.columns import plain, within_reach
 from unweave.findings import Finding
 from unweave.metrics import CATALOGUE
 
@@ -528,11 +528,6 @@ def test_lists_that_are_not_columns(lists, said):
 def test_the_name_that_occurs_twice_is_stated():
     with pytest.raises(EvidenceError, match="Two factors are called 'b': give every column a name of its own"):
         Evidence([[1, 2, 3]], factor_names=["a", "b", "b"])
-
-
-@pytest.mark.parametrize(("length", "shown"), [(61, "x" * 61), (62, "x" * 29 + "..." + "x" * 29)])
-def test_names_of_more_than_61_letters_are_shortened(length, shown):
-    assert quoted("x" * length) == f"'{shown}'"
 
 
 def test_arrays_keep_their_types():

@@ -18,7 +18,7 @@ from unweave import Evidence, FileError, InputError, OptionError, Posterior, Unw
 from unweave.cli import main
 from unweave.evidence import archives
 from unweave.files import formats as stored_arrays
-from unweave.files.formats import Opened, opened, parquet_blocks, shown
+from unweave.files.formats import Opened, opened, parquet_blocks
 from unweave.files.reading import read_codes, read_decoder, read_files, refuse_different_factors
 from unweave.whole_files import write_whole
 
@@ -446,11 +446,6 @@ def test_options_out_of_range(folder_odd_files, words, message):
     assert message in ended(*words)
 
 
-def test_six_names_are_shown():
-    assert shown(list("abcdef")) == "'a', 'b', 'c', 'd', 'e', 'f'"
-    assert shown(list("abcdefg")) == "'a', 'b', 'c', 'd', 'e', 'f' and 1 more"
-
-
 @pytest.mark.parametrize(
     ("header", "names"),
     [("a;b,c", ("a;b", "c")), ("1,b", ("1", "b")), ("inf,nan", ("inf", "nan")), (" a ,b", ("a", "b"))],
@@ -667,15 +662,6 @@ def test_packages_that_are_missing_are_named(monkeypatch, name, package, extra):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(OptionError, match=rf"{name} needs the package {package}: install unweave\[{extra}\]"):
         stored_arrays.stored_arrays(Path(name))
-
-
-def test_a_hundred_letters_of_a_reason_are_shown(monkeypatch):
-    def broken(_path):
-        raise OSError("x " * 100)
-
-    monkeypatch.setattr(stored_arrays, "_hdf5", broken)
-    with pytest.raises(FileError, match=rf"cannot be read as arrays \({'x ' * 50}\): check the file"):
-        stored_arrays.stored_arrays(Path("a.h5"))
 
 
 def test_groups_of_a_store_are_no_arrays(tmp_path):

@@ -176,14 +176,6 @@ def test_the_search_uses_one_row_of_a_group_and_of_a_combination_of_numbers(kind
     assert found.rows.tolist() == expected
 
 
-def test_the_search_uses_as_many_random_rows_as_it_may(monkeypatch):
-    monkeypatch.setattr(constraints, "MOST_ROWS", 7)
-    evidence = Evidence({"x": np.arange(9.0)}, kinds={"x": "continuous"})
-    found = _separate_rows(evidence, 1)
-    assert found.rows.tolist() == random_stream(1, "rows for constraints").permutation(9)[:7].tolist()
-    assert (found.n_separate, found.n_repeated) == (9, 0)
-
-
 @pytest.mark.parametrize(("n_rows", "n_views"), [(49, 0), (50, 2)])
 def test_there_is_no_search_with_fewer_than_fifty_rows(n_rows, n_views):
     """Of two factors that determine each other, the later one is removed, and a constant is no factor."""
@@ -272,21 +264,12 @@ def stubbed(n_factors=6, **methods):
     return search
 
 
-@pytest.mark.parametrize(("n_rows", "used"), [(999, 999), (1000, 1000), (1001, 1000)])
-def test_kernels_use_at_most_a_thousand_rows(n_rows, used):
-    assert ConstraintSearch((SimpleNamespace(targets=np.zeros((n_rows, 1))),)).n_rows == used
-
-
 def test_kernels_of_several_sources_widen_with_the_root_of_their_number():
     assert [kernel.length for kernel in _kernels(9)] == [3.0, 6.0, 12.0]
     assert [kernel.length for kernel in _kernels(4)] == [2.0, 4.0, 8.0]
     assert [kernel.ridge for kernel in _kernels(3)] == [kernel.ridge for kernel in _kernels(2)] == [1e-3, 1e-4, 1e-4]
     assert [kernel.length for kernel in _kernels(2)] == [0.5, 1.0, 2.5]
     assert [(kernel.length, kernel.ridge) for kernel in _kernels(1)] == [(0.2, 1e-3), (0.6, 1e-3), (2.0, 1e-3)]
-
-
-def test_parts_take_every_nth_row():
-    assert [part.tolist() for part in _parts(np.arange(10, 17), 3)] == [[10, 13, 16], [11, 14], [12, 15]]
 
 
 @pytest.mark.parametrize(
