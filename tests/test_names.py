@@ -25,7 +25,7 @@ MODULE = """
 
 
     def always_half(factors, codes):
-        assert os.getcwd() not in sys.path and "my_neighbour" in sys.modules
+        assert os.path.dirname(__file__) not in sys.path and "my_neighbour" in sys.modules
         return HALF
 
 

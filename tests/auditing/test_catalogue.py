@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from unweave.auditing import audit_all, catalogue, text_table
+from unweave.auditing import Audit, Grid, audit_all, catalogue, text_table
 from unweave.auditing.catalogue import (
     SHARED,
     further_table,
@@ -16,8 +16,8 @@ from unweave.auditing.catalogue import (
     table_data,
     write_table,
 )
-from unweave.auditing.measurement import FURTHER, PROPERTIES, Grid, further_points, subject_of
-from unweave.auditing.properties import TICKS, Audit, Promise, PropertyNumber, Result, WorstCase, promise_of
+from unweave.auditing.measurement import FURTHER, PROPERTIES, further_points, subject_of
+from unweave.auditing.properties import TICKS, Promise, PropertyNumber, Result, WorstCase, promise_of
 from unweave.findings import Finding
 from unweave.metrics import CATALOGUE
 

@@ -314,7 +314,7 @@ def test_points_of_a_property_that_all_violate_are_measured_last(monkeypatch):
 @pytest.mark.parametrize(("levels", "all_violate"), [((0.5, 0.5), True), ((0.5, 0.0), False), ((0.0, 0.5), False)])
 def test_a_property_is_settled_if_every_subject_violates_it(small, levels, all_violate):
     from unweave.auditing.run import _undecided, _violated_by_all
-    from unweave.sweeps.sweep import Measurement
+    from unweave.sweeps import Measurement
 
     points = small.points()
     found = {point.case: [[Measurement("", level, level, None, 0.0) for level in levels]] * 2 for point in points}

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from unweave import UnweaveError
-from unweave.datasets import DSprites, small_sprites
+from unweave.datasets import DSprites, GridDataSet, small_sprites
 from unweave.datasets.dsprites import HALF_SIDE, SEMI_AXES, _within_period, inside, reach
-from unweave.datasets.interface import GridDataSet
 
 FACTS = Path(__file__).parents[3] / "shared" / "data" / "dsprites"
 

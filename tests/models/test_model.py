@@ -8,13 +8,12 @@ import torch
 from scipy import special, stats
 
 from unweave import InputError
-from unweave.models import AAE, VAE, AnnealedVAE, BetaVAE, FactorVAE, Gaussian, JointVAE, TrainedModel
+from unweave.models import AAE, VAE, AnnealedVAE, BetaVAE, FactorVAE, Gaussian, JointVAE, TrainedModel, compared_runs
 from unweave.models import model as model_module
 from unweave.models.model import loss_curves, reconstructions, traversals
 from unweave.models.objectives import Custom, setting_name
 from unweave.models.training import ModelSpec
 from unweave.randomness import random_stream
-from unweave.sweeps.trained_models import compared_runs
 
 ROWS = np.random.default_rng(0).normal(size=(12, 7)).astype(np.float32)
 SPREAD = math.exp(-0.5)

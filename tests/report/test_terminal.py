@@ -15,7 +15,8 @@ from unweave.findings import Finding, shared_reason
 from unweave.report.answer import shared_reasons
 from unweave.report.terminal import Prose
 from unweave.sentences import templates
-from unweave.trust.verdict_record import Reason, Verdict
+from unweave.trust import Verdict
+from unweave.trust.verdict_record import Reason
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(60, 2))

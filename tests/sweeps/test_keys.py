@@ -10,7 +10,7 @@ import pytest
 from tiny_cells import Arithmetic, Gaussian, Same, first, second
 
 from unweave import InputError
-from unweave.estimators.information import Histogram
+from unweave.estimators import Histogram
 from unweave.metrics import mcc, mig
 from unweave.sweeps import Cell
 from unweave.sweeps import sweep as keys

@@ -5,11 +5,10 @@ import numpy as np
 from unweave.datasets import small_sprites
 from unweave.evidence import Evidence
 from unweave.metrics import mcc
-from unweave.models import BetaVAE, TrainingSettings, train
+from unweave.models import BetaVAE, TrainedModels, TrainingSettings, train
 from unweave.models.training_file import DataSetChoice
 from unweave.randomness import random_stream
 from unweave.sweeps import grid, run
-from unweave.sweeps.trained_models import TrainedModels
 
 
 def test_a_sweep_scores_the_models_of_a_fleet(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from unweave.auditing.measurement import NOISE, PERFECT, Case, further_points
 from unweave.auditing.properties import remarks_of
-from unweave.sweeps.sweep import Measurement
+from unweave.sweeps import Measurement
 from unweave.synthetic.encoders import Noise, PermutedAndScaled
 from unweave.synthetic.worlds import Independent
 

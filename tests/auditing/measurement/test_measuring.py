@@ -7,9 +7,8 @@ import pytest
 from unweave.auditing import measurement as measuring
 from unweave.auditing.measurement import Bench, Case, Subject, subject_of
 from unweave.store import Results
-from unweave.sweeps import sweep
+from unweave.sweeps import Measurement, sweep
 from unweave.sweeps.execution import compute
-from unweave.sweeps.sweep import Measurement
 from unweave.synthetic.encoders import Mixed, PermutedAndScaled
 from unweave.synthetic.worlds import Independent
 

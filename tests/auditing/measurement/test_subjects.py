@@ -126,7 +126,7 @@ def test_the_seed_of_the_case_is_passed_to_metrics_that_take_one_unless_it_is_st
 
 
 def test_options_that_cannot_be_written_have_no_text_and_no_metric_is_no_audit():
-    from unweave.estimators.correlation import Pearson
+    from unweave.estimators import Pearson
 
     assert subject_of(partial(mcc, correlation=Pearson())).text == "metric"
     with pytest.raises(OptionError, match="at least one metric"):
