@@ -30,7 +30,7 @@ def matched(correlations: np.ndarray, n_factors: int) -> float:
 def _compared(
     subject: str, ours: Callable[[], object], theirs: Callable[[], object], unit: str, limit: float, scale: float = 1.0
 ) -> Measurement:
-    """Ratio of times; limits are about two thirds of what was measured, because load matters a little."""
+    """Ratio of times; limits are about two thirds of what was measured, because a busy machine moves it a little."""
     times = best_cpu_seconds({"unweave": lambda _: ours(), "stand-in": lambda _: theirs()}, repetitions=3)
     figure = scale * times["stand-in"] / times["unweave"]
     return Measurement(subject, figure, f"times faster than {unit}", Target("at least", limit), (seconds(times),))

@@ -56,7 +56,11 @@ class FolderLock:
             raise FileError(
                 f"{self.folder} is in use by another run (process {owner}): wait for it, or choose another folder."
             ) from None
-        write_whole(self._owner, lambda file: file.write(f"{os.getpid()} on {socket.gethostname()}\n".encode()))
+        try:
+            write_result(self._owner, lambda file: file.write(f"{os.getpid()} on {socket.gethostname()}\n".encode()))
+        except BaseException:
+            self._lock.release()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

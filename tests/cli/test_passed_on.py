@@ -135,7 +135,7 @@ def test_the_demonstration_has_half_a_minute(passed):
 def test_options_of_studies_reach_them(passed, folder):
     assert passed("unweave.auditing:audit", "audit", "mcc", "--budget=7", "--seeds=3", "--jobs=2") == (
         ("mcc",),
-        {"budget": 7.0, "n_seeds": 3, "n_jobs": 2, "progress": True},
+        {"budget": 7.0, "n_seeds": 3, "n_jobs": 2},
     )
     declared = 'metrics = ["mcc"]\nworlds = ["Circuit"]\nencoders = ["Mixed"]\n'
     (folder / "few.toml").write_text(declared, encoding="utf-8")
@@ -143,7 +143,7 @@ def test_options_of_studies_reach_them(passed, folder):
         "unweave.sweeps.execution:run", "sweep", "few.toml", "--jobs=2", "--time-limit=5", "--cluster=tcp://here:1"
     )
     assert (sweep.name, out) == ("few", Path("few"))
-    assert options == {"n_jobs": 2, "cluster": "tcp://here:1", "time_limit": 5.0, "progress": True}
+    assert options == {"n_jobs": 2, "cluster": "tcp://here:1", "time_limit": 5.0}
     (_, out), _ = passed("unweave.sweeps.execution:run", "sweep", "few.toml", "--out=there")
     assert out == Path("there")
 
@@ -333,7 +333,8 @@ class TestTraining:
     def test_pictures_are_drawn_if_they_can_be(self, fleets, monkeypatch):
         drawn = []
         monkeypatch.setattr(
-            "unweave.report.tables.draw_runs", lambda out, models, images: drawn.append((out, models)) or iter("abc")
+            "unweave.report.figures.curves.draw_runs",
+            lambda out, models, images: drawn.append((out, models)) or iter("abc"),
         )
         done = run("train", "beta_vae", "small_sprites", "--out=half")
         assert drawn == [(Path("half"), ("a", "b"))]

@@ -2,6 +2,7 @@
 
 import io
 import math
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -114,6 +115,14 @@ def test_an_interruption_is_one_sentence(capsys, stopped, said):
         raise stopped
     assert ended.value.code == 130
     assert capsys.readouterr() == ("", said)
+
+
+def test_being_terminated_is_one_sentence(capsys):
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as ended, resumable("Nothing was written."):
+        signal.raise_signal(signal.SIGTERM)
+    assert (ended.value.code, capsys.readouterr()) == (143, ("", "Nothing was written.\n"))
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 @pytest.mark.parametrize(

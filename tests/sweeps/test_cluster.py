@@ -11,7 +11,7 @@ import time
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from tiny_cells import Gaussian, Raising, first, many
+from tiny_cells import Arithmetic, Gaussian, Raising, Same, first, many
 
 from unweave import InputError, OptionError
 from unweave.sweeps import Cell, Sweep, SweepStopped, run
@@ -45,13 +45,13 @@ def awaited(lines, pattern):
 
 
 @contextmanager
-def cluster(n_workers, folder):
+def cluster(n_workers, folder, nanny="--no-nanny"):
     """Address and worker processes of a cluster on the loopback interface."""
     with ExitStack() as stack:
         scheduler = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
         _, lines = stack.enter_context(process(*scheduler))
         address = awaited(lines, r"tcp://127\.0\.0\.1:\d+")
-        options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(folder))
+        options = ("--nthreads", "1", nanny, "--no-dashboard", "--local-directory", str(folder))
         started = [
             stack.enter_context(process("distributed.cli.dask_worker", address, *options)) for _ in range(n_workers)
         ]
@@ -103,6 +103,18 @@ def test_a_cell_that_ends_its_worker_fails_alone(tmp_path, monkeypatch):
         table = run(Sweep("deadly", (deadly, *many(5).cells)), tmp_path / "out", cluster=address)
     assert table["problem"][0].startswith("It ended its worker too often")
     assert table.height == 1 + 5 * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nanny", ["--nanny", "--no-nanny"])
+def test_a_cell_that_hangs_on_a_cluster_is_stopped_at_the_limit(tmp_path, nanny):
+    """One worker with one thread: the cells after the hanging one are computed by the same worker."""
+    slow = Cell(Gaussian(), Same(), 10, 1, (first,), Arithmetic(pause=600))
+    quick = [Cell(Gaussian(), Same(), 10, seed, (first,), Arithmetic()) for seed in (2, 3)]
+    sweep = Sweep("hangs", (slow, *quick))
+    with cluster(1, tmp_path / "workers", nanny) as (address, _):
+        table = run(sweep, tmp_path / "out", cluster=address, time_limit=1.5)
+    assert table["problem"].to_list() == ["It was stopped after the time limit of 1.5 seconds.", None, None]
 
 
 @pytest.mark.slow

@@ -42,6 +42,8 @@ Count = Annotated[int, Within(1)]
 
 Several = Annotated[int, Within(2)]
 
+Batches = Annotated[int, Within(2, 1e6)]  # more would need hours, or more memory than there is
+
 Share = Annotated[float, Within(0, 1)]
 
 Quantile = Annotated[float, Within(0, math.nextafter(1.0, 2.0))]

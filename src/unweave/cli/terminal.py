@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -141,14 +143,26 @@ def code_of_current_folder() -> Iterator[None]:
 
 
 @contextmanager
-def resumable() -> Iterator[None]:
-    """On an interruption, end with one sentence and exit code 130; the same command continues from there."""
+def resumable(
+    sentence: str = "Interrupted: run the same command again to continue from the last checkpoint.",
+) -> Iterator[None]:
+    """On Ctrl-C or SIGTERM, end its processes and the command, with one sentence and code 130 or 143."""
+    code, in_main_thread = 130, threading.current_thread() is threading.main_thread()
+
+    def terminate(*_: object) -> None:
+        nonlocal code
+        code = 143
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, terminate) if in_main_thread else None
     try:
         yield
     except KeyboardInterrupt as stopped:
-        sentence = str(stopped) or "Interrupted: run the same command again to continue from the last checkpoint."
-        click.echo(sentence, err=True)
-        raise SystemExit(130) from None
+        click.echo(str(stopped) or sentence, err=True)
+        raise SystemExit(code) from None
+    finally:
+        if in_main_thread:
+            signal.signal(signal.SIGTERM, before)
 
 
 class one_sentence_errors:

@@ -150,7 +150,7 @@ def _draw(out: Path, fleet: Any, dataset: Any) -> None:
     if find_spec("matplotlib") is None:
         click.echo("There are no pictures, because matplotlib is not installed: install unweave[report].", err=True)
         return
-    from unweave.report.tables import draw_runs
+    from unweave.report.figures.curves import draw_runs
 
     n_pictures = len(list(draw_runs(out, fleet.models, dataset)))
     click.echo(f"wrote {n_pictures} pictures: losses.png, reconstructions.png and traversals.png of every model")

@@ -152,27 +152,13 @@ class Fitted:
     importance: FloatArray
     seen: Callable[[FloatArray], FloatArray]
     classifier: bool = False
-    units: FloatArray | float = 1.0
 
     def predict(self, codes: FloatArray) -> NDArray[Any]:
         """Predicted targets or labels."""
         seen = self.seen(codes)
         if self.classifier:
             return np.asarray(self.models[0].predict(seen))
-        return np.column_stack([model.predict(seen) for model in self.models]) * self.units
-
-
-def tree_units(targets: FloatArray) -> FloatArray:
-    """Unit of every column in which trees fit it: 1, or a power of two for numbers far from 1.
-
-    Boosted trees compute in single precision, which ends at 1e38, and ignore gains that are nearly 0.
-
-    >>> tree_units(np.array([[2.0, 2.0**200], [-1.0, 0.0]])).tolist() == [1.0, 2.0**200]
-    True
-    """
-    largest = np.abs(targets).max(axis=0)
-    far = (largest > 0) & ((largest < 1e-6) | (largest > 1e12))
-    return np.where(far, 2.0 ** np.round(np.log2(np.where(far, largest, 1.0))), 1.0)
+        return np.column_stack([model.predict(seen) for model in self.models])
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -115,7 +116,11 @@ def dictionary_matching(
 
 
 def _unit_columns(given: object, what: str) -> FloatArray:
-    array = np.array(given, dtype=np.float64)
+    try:
+        raw = np.asarray(given)
+        array = raw.astype(np.float64, casting="same_kind" if raw.dtype.kind == "c" else "unsafe")
+    except (TypeError, ValueError):
+        raise EvidenceError(f"The {what} dictionary is not a table of numbers: pass dimensions x columns.") from None
     if array.ndim != 2 or not array.size:
         raise EvidenceError(f"The {what} dictionary has shape {array.shape}: pass dimensions x columns.")
     norms = np.linalg.norm(array, axis=0)
@@ -304,7 +309,7 @@ def k_sparse_probing(
 
     evidence = concepts if isinstance(concepts, Evidence) else Evidence(concepts, codes)
     present, names, columns = concepts_and_codes(evidence)
-    if not k or min(k) < 1:
+    if not k or not all(isinstance(size, Integral) and size >= 1 for size in k):
         raise EvidenceError(f"k={tuple(k)} are not numbers of codes: use whole numbers from 1.")
     train, test = train_and_test_rows(len(present), evidence.row_groups, test_share, seed, list(present.T))
     train, test = np.sort(train), np.sort(test)
@@ -417,11 +422,9 @@ def split_concepts(concepts: object, codes: object = None, *, fewest: int = 5) -
     precision = hits / np.maximum(size, 1)[:, None]
     base = n_present / len(present)
     specific = (precision >= np.maximum(PRECISE, (1 + base) / 2)) & (size >= fewest)[:, None]
-    rows, columns_of = np.nonzero(specific)
-    specific[rows, columns_of] = (
-        upper_tail(hits[rows, columns_of], len(present), n_present[columns_of], size[rows]) * columns.shape[1]
-        <= BY_LUCK
-    )
+    pairs = np.nonzero(specific)
+    by_luck = upper_tail(hits[pairs], len(present), n_present[pairs[1]], size[pairs[0]]) * columns.shape[1]
+    specific[pairs] = by_luck <= BY_LUCK
     counts, main, absorbing = (np.zeros(len(names), dtype=np.intp) for _ in range(3))
     coverage, together = np.zeros(len(names)), np.zeros(len(names))
     for j in range(len(names)):

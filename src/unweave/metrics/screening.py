@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -136,7 +137,7 @@ def screened_codes(factors: object, codes: object, *, rate: float = 0.05, kinds:
 
 def screened(evidence: Evidence, rate: float = 0.05, fewest: int = 0) -> ScreenedCodes:
     """The same as `screened_codes` for an Evidence; at least ``fewest`` codes are selected, whatever their q-values."""
-    if not 0 < rate < 1:
+    if not isinstance(rate, Real) or not 0 < rate < 1:
         raise EvidenceError(f"rate={rate!r} is not a false discovery rate: use a number between 0 and 1.")
     bases = tuple(_with_squares(basis) for basis in factor_bases(evidence, Spearman()))
     present = np.column_stack([_presence(evidence.factors[:, j]) for j in range(evidence.n_factors)])

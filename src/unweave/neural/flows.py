@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -18,7 +19,7 @@ from zuko.transforms import MonotonicAffineTransform, MonotonicRQSTransform
 from unweave.errors import FileError
 from unweave.progress import progress_bar
 from unweave.randomness import random_seed, random_stream
-from unweave.whole_files import write_whole
+from unweave.store import write_result
 
 
 @dataclass(frozen=True)
@@ -304,7 +305,6 @@ def _save(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: An
     if path is None:
         return
     optimiser, schedule, rng, records = parts
-    path.parent.mkdir(parents=True, exist_ok=True)
     content = {
         "stated": stated,
         "weights": flow.state_dict(),
@@ -313,7 +313,7 @@ def _save(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: An
         "rng": rng.bit_generator.state,
         "records": [asdict(record) for record in records],
     }
-    write_whole(path, lambda file: torch.save(content, file))
+    write_result(path, lambda file: torch.save(content, file))
 
 
 def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: Any) -> int:
@@ -321,7 +321,10 @@ def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts:
     if path is None or not path.exists():
         return 0
     optimiser, schedule, rng, records = parts
-    found = torch.load(path, map_location="cpu", weights_only=True)
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except (OSError, RuntimeError, ValueError, EOFError, pickle.UnpicklingError):
+        raise FileError(f"{path} is not a complete checkpoint: delete it, or name another one.") from None
     slower = stated["settings"]["learning_rate"] / found["stated"]["settings"]["learning_rate"]
     same_rate = {**found["stated"]["settings"], "learning_rate": stated["settings"]["learning_rate"]}
     if {**found["stated"], "settings": same_rate} != stated or slower > 1:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from io import StringIO
-from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +18,6 @@ from unweave.report.terminal import plain_table
 from unweave.sentences import counted, fixed
 
 if TYPE_CHECKING:
-    from unweave.datasets import DataSet
-    from unweave.models import TrainedModel
     from unweave.sweeps.trained_models import RunComparison
 
 MOST_CONCEPTS = 40
@@ -158,30 +154,7 @@ def _unlabelled_number(value: float) -> str:
     return "inf" if value == float("inf") else fixed(None if value != value else value)
 
 
-N_IMAGES = 12
-
-MOST_MODELS = 16  # largest number of models in the figure of reconstructions
-
 HEADINGS = {"active_codes": "active", "reconstruction": "recon.", "kl": "KL"}
-
-
-def draw_runs(folder: Path, models: Sequence[TrainedModel], dataset: DataSet) -> Iterator[Path]:
-    """Write figures of loss curves, reconstructions and the traversals of each model, and yield their paths."""
-    from unweave.models.model import loss_curves, reconstructions, traversals
-    from unweave.report.figures.curves import loss_figure, reconstruction_figure, traversal_figure
-    from unweave.report.figures.geometry import save
-
-    trained = [model for model in models if model.network is not None]
-    curves = loss_curves(models)
-    if curves:
-        yield save(loss_figure(curves), folder / "losses.png")
-    images = dataset.sample(500, 0).images
-    made = reconstructions(trained[:MOST_MODELS], images[:N_IMAGES])
-    if made:
-        yield save(reconstruction_figure(images[:N_IMAGES], made), folder / "reconstructions.png")
-    for model in trained:
-        rows = traversals(model, images)
-        yield save(traversal_figure(rows, model.name), folder / model.name / "traversals.png")
 
 
 def runs_table(found: RunComparison) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import multiprocessing
 import os
 import platform
 import threading
@@ -13,6 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import closing, contextmanager
 from dataclasses import astuple
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -136,8 +138,25 @@ def _received(*_items: Any) -> None:
     """Do nothing; calling this in a worker shows that its arguments can be unpickled there."""
 
 
-def on_cluster(compute: Compute, tasks: Sequence[Any], address: str) -> Generator[tuple[int, Any], None, None]:
+_OF_WORKER: list[ProcessPoolExecutor] = []  # processes of a Dask worker that wait for its next task
+
+
+def _within(time_limit: float, compute: Compute, task: Any) -> Any:
+    """The result of a task, or `Lost` after the time limit; the task has a process of its own, which can be ended."""
+    settings = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    daemon = settings.pop("daemon", None)  # workers of Dask are daemons, which may not start processes
+    try:
+        return next(in_processes(compute, [task], 1, time_limit, _OF_WORKER))[1]
+    finally:
+        if daemon is not None:
+            settings["daemon"] = daemon
+
+
+def on_cluster(
+    compute: Compute, tasks: Sequence[Any], address: str, time_limit: float | None = None
+) -> Generator[tuple[int, Any], None, None]:
     """Compute tasks on the workers of a Dask scheduler, which limits how many workers a task may crash."""
+    compute = compute if time_limit is None else partial(_within, time_limit, compute)
     with _client(address) as client:
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
@@ -210,7 +229,8 @@ def run(
     cluster : str, optional
         Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, whose workers compute the cells.
     time_limit : float, optional
-        Largest number of seconds for a cell. With a limit, cells run in separate processes even if ``n_jobs=1``.
+        Largest number of seconds for a cell. With a limit, cells run in separate processes even if ``n_jobs=1``, and
+        workers of a cluster start a process for each cell.
     progress : bool
         Show a bar with the time left, on terminals and in notebooks, after two seconds.
 
@@ -234,10 +254,8 @@ def run(
     """
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
-    if time_limit is not None and (cluster is not None or not time_limit > 0):
-        raise OptionError(
-            f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0, and None on a cluster."
-        )
+    if time_limit is not None and not time_limit > 0:
+        raise OptionError(f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0.")
     keys = [row_keys(cell) for cell in sweep.cells]
     n_results = len({key for of_cell in keys for key in of_cell.values()})
     versions = {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
@@ -294,7 +312,7 @@ def computed(
     if not tasks:
         return
     if cluster is not None:
-        results = on_cluster(compute, tasks, cluster)
+        results = on_cluster(compute, tasks, cluster, time_limit)
     elif n_jobs == 1 and time_limit is None:
         results = ((number, compute(cell)) for number, cell in enumerate(tasks))
     else:

@@ -158,21 +158,6 @@ def test_settings_name_the_boosting_library():
     assert settings["probe"]["library"].startswith("scikit-learn ")
 
 
-@pytest.mark.parametrize("kinds", ["continuous", ["continuous", "categorical"]])
-def test_permutations_fitted_together_score_as_if_alone(kinds):
-    rng = np.random.default_rng(0)
-    codes = rng.normal(size=(120, 3))
-    evidence = Evidence(np.column_stack([codes[:, 0], np.round(codes[:, 1] > 0)]), codes, kinds=kinds)
-
-    def draw(index):
-        return evidence.permuted(np.random.default_rng(index))
-
-    together = drawn_together(draw, 3)
-    for k in range(3):
-        assert dci_disentanglement(together(k)).raw == dci_disentanglement(draw(k)).raw
-        assert dci_informativeness(together(k)).raw == dci_informativeness(draw(k)).raw
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("scale", [1e-70, 1e70])
 @pytest.mark.parametrize("metric", [dci_informativeness, dci_explicitness])
@@ -190,3 +175,18 @@ def test_trees_predict_and_rank_codes_in_any_unit(scale):
     fitted, scaled = probe.regress(z, targets, 0), probe.regress(z, targets * scale, 0)
     np.testing.assert_allclose(scaled.predict(z), fitted.predict(z) * scale, rtol=1e-3, atol=1e-3 * scale)
     np.testing.assert_allclose(scaled.importance, fitted.importance * scale**2, rtol=1e-2)
+
+
+@pytest.mark.parametrize("kinds", ["continuous", ["continuous", "categorical"]])
+def test_permutations_fitted_together_score_as_if_alone(kinds):
+    rng = np.random.default_rng(0)
+    codes = rng.normal(size=(120, 3))
+    evidence = Evidence(np.column_stack([codes[:, 0], np.round(codes[:, 1] > 0)]), codes, kinds=kinds)
+
+    def draw(index):
+        return evidence.permuted(np.random.default_rng(index))
+
+    together = drawn_together(draw, 3)
+    for k in range(3):
+        assert dci_disentanglement(together(k)).raw == dci_disentanglement(draw(k)).raw
+        assert dci_informativeness(together(k)).raw == dci_informativeness(draw(k)).raw
