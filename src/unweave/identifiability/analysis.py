@@ -52,10 +52,9 @@ class Direction:
 
     Attributes
     ----------
-    predictions : array, n x q
-        Held-out predictions of the target.
-    readout : Readout
-        Their response to all factors.
+    readout, interval : Readout
+        Response of held-out predictions to all factors, in the smallest sufficient model; and in a model of all factors
+        with standard errors that include the refits.
     plain_r2 : float
         Held-out R2 on the rows as they are.
     null_r2 : array
@@ -64,8 +63,8 @@ class Direction:
         Weights on the codes as given, from all rows.
     """
 
-    predictions: FloatArray
     readout: Readout
+    interval: Readout
     plain_r2: float
     null_r2: FloatArray
     weights: FloatArray
@@ -205,29 +204,69 @@ def _free_factors(
 def _directions(
     model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice], targets: FloatArray, seed: int
 ) -> tuple[Direction, ...]:
-    fold = model.sample.fold
     orders = model.sample.permutations(PERMUTATIONS, random_stream(seed, "permuted factors"))
     permuted = np.hstack([factor.target[order] for factor in model.factors for order in orders])
-    null = read.linear_path(codes, permuted, fold, 0)
-    independent = read.IndependentDirections(model, codes) if _are_dependent(model) else None
-    held_out = None if independent is None else independent.held_out()
+    null = read.linear_path(codes, permuted, model.sample.fold, 0)
+    found = (
+        _wide(model, codes, path, places) if codes.n_codes > codes.rows.size else _refitted(model, codes, path, places)
+    )
     directions, start = [], 0
-    for j, (factor, own) in enumerate(zip(model.factors, places, strict=True)):
-        width = factor.target.shape[1]
+    for (readout, interval, weights), own in zip(found, places, strict=True):
+        width = own.stop - own.start
         slices = [slice(start + k * width, start + (k + 1) * width) for k in range(PERMUTATIONS)]
         start = slices[-1].stop
         null_r2 = np.array([read.held_out_r2(null, each, permuted) for each in slices])
-        predictions = path.readout(own, fold)
-        readout, weights = model.readout(j, predictions), None
-        if independent is not None and held_out is not None:
-            step, other, response = independent.best(j, held_out)
-            if response.r2 > readout.r2:
-                predictions, readout = other, response
-                weights = independent.weights_of_all(step)[:, independent.columns[j]]
-        if weights is None:
-            weights = read.linear_weights(codes, factor.target, int(np.median(path.choice(own))))
-        directions.append(Direction(predictions, readout, read.held_out_r2(path, own, targets), null_r2, weights))
+        directions.append(Direction(readout, interval, read.held_out_r2(path, own, targets), null_r2, weights))
     return tuple(directions)
+
+
+def _refitted(
+    model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]
+) -> list[tuple[Readout, Readout, FloatArray]]:
+    """Readout, readout with standard errors from refits, and weights of every factor."""
+    fits = read.DirectionFits(model, codes)
+    refits = read.Refits(fits)
+    everything = np.ones(model.sample.n_blocks, dtype=bool)
+    n_folds, n_steps = model.sample.n_folds, len(read.PENALTIES)
+    by_step = np.array(fits.held_out("independent", read.DIRECTION_PENALTIES), dtype=object)  # folds x penalties
+    found = []
+    for j, place in enumerate(places):
+        steps = path.choice(place)
+        kind = "standard" if np.median(steps) >= n_steps else "given"
+        penalties = read.PENALTIES[steps % n_steps]
+        readout = fits.readout(j, [refits(kind, float(p), None)[k] for k, p in enumerate(penalties)])
+        others = [fits.readout(j, list(by_step[:, i])) for i in range(by_step.shape[1])]
+        best = int(np.argmax([other.r2 for other in others]))
+        if len(model.factors) > 1 and others[best].r2 > readout.r2:
+            readout, kind = others[best], "independent"
+            penalties = np.full(n_folds, read.DIRECTION_PENALTIES[best])
+        interval = fits.intervals(j, kind, penalties, refits)
+        weights = fits.weights(kind, penalties[:1], everything)[0].weights[:, fits.columns[j]]
+        found.append((readout, interval, weights / codes.spread[:, None]))
+    return found
+
+
+def _wide(
+    model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]
+) -> list[tuple[Readout, Readout, FloatArray]]:
+    """The same for more codes than rows, with standard errors that hold the readouts fixed."""
+    independent = read.WideDirections(model, codes) if _are_dependent(model) else None
+    predictions = None if independent is None else independent.held_out()
+    found = []
+    for j, place in enumerate(places):
+        readout, weights = model.readout(j, path.readout(place, model.sample.fold)), None
+        if independent is not None and predictions is not None:
+            own = model.target_columns[j]
+            others = [model.readout(j, each[:, own]) for each in predictions]
+            best = int(np.argmax([other.r2 for other in others]))
+            if others[best].r2 > readout.r2:
+                readout = others[best]
+                weights = independent.weights(float(read.DIRECTION_PENALTIES[best]))[:, own]
+        if weights is None:
+            target = model.factors[j].target
+            weights = read.wide_ridge_weights(codes, target, int(np.median(path.choice(place))))
+        found.append((readout, readout, weights))
+    return found
 
 
 def _are_dependent(model: ResponseModel) -> bool:

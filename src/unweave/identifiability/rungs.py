@@ -334,9 +334,11 @@ def complete_ladder(evidence: Evidence, seed: int = 0) -> Ladder:
     return _ladder_of(quick_part(evidence, seed), evidence, quick=False)
 
 
-def _interval(value: float, error: float, n_blocks: int) -> tuple[float, float]:
+def _interval(value: float, error: float, n_blocks: int, centre: float = math.nan) -> tuple[float, float]:
+    """Interval around the centre, or around the value without one, that contains the value."""
+    centre = value if math.isnan(centre) else centre
     reach = float(stats.t.ppf((1 + LEVEL) / 2, max(n_blocks - 1, 1))) * error
-    return max(0.0, value - reach), min(1.0, value + reach)
+    return max(0.0, min(centre - reach, value)), min(1.0, max(centre + reach, value))
 
 
 @dataclass(frozen=True)
@@ -379,7 +381,10 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> LadderR
     values["readable"] = values["own_codes"] if by_codes else (best.readout.r2, best.readout.r2_error)
     recovered = {name: value for name, (value, _) in values.items()}
     intervals = {name: _interval(value, error, n_blocks) for name, (value, error) in values.items()}
-    intervals["leakage"] = _interval(readout.leakage, readout.leakage_error, n_blocks)
+    refitted = part.directions[k].interval
+    if readout.r2 > 0:
+        intervals["direction"] = _interval(readout.r2, refitted.r2_error, n_blocks, refitted.r2)
+    intervals["leakage"] = _interval(readout.leakage, refitted.leakage_error, n_blocks, refitted.leakage)
     significant = best.p_value <= PRESENT and max(intervals["direction"][0], intervals["readable"][0]) > 0
     by_own_codes = recovered["own_codes"] >= PRESENT and part.sample.kind == "rows"
     present = (significant or by_own_codes) and recovered["readable"] > max(best.floor, PRESENT)
