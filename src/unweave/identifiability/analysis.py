@@ -43,6 +43,8 @@ DEPENDENT = 0.02  # squared correlation of two factors above which directions ar
 
 NONLINEAR_ROWS = 1_000
 
+ENOUGH_LINEAR = 0.98  # recovery of all factors above which readouts of ranks are not tried
+
 ENOUGH = 0.95  # recovery above which trees are not tried
 
 
@@ -61,6 +63,8 @@ class Direction:
         The same for permuted targets.
     weights : array, m x q
         Weights on the codes as given, from all rows.
+    rank_r2 : float
+        Recovery by a linear readout of the normal scores of all codes, or by this one if that is larger.
     """
 
     readout: Readout
@@ -68,6 +72,7 @@ class Direction:
     plain_r2: float
     null_r2: FloatArray
     weights: FloatArray
+    rank_r2: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +101,7 @@ class QuickPart:
     responses: CodeResponses
     directions: tuple[Direction, ...]
     own: tuple[read.OwnCodes, ...]
-    loadings: Loadings | None
+    loadings: Loadings
     axes: Axes
 
 
@@ -139,6 +144,8 @@ def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
     collapsed = collapsed_codes(evidence) if evidence.sparse_codes is None else evidence.dead_codes
     alive = np.flatnonzero(~np.isin(evidence.code_names, collapsed))
     codes = code_table(evidence, alive, np.arange(evidence.n_rows))
+    if not codes.n_codes:
+        raise EvidenceError("No code varies, so nothing can be identified: pass codes that differ between rows.")
     scales = [scales_of(evidence.factors[:, j], evidence.declared_kinds[j]) for j in varying]
     stacked = np.hstack([scale for each in scales for scale in each])
     path = read.linear_path(codes, stacked, sample.fold, stacked.shape[1])
@@ -156,8 +163,8 @@ def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
     responses = code_responses(model, codes)
     some = read.some_rows(sample, read.KERNEL_ROWS, seed, "rows of kernels")
     own = tuple(read.own_codes(model, k, codes, responses, some) for k in range(free.size))
-    loadings = Loadings(model, codes, seed) if codes.n_codes else None
-    axes = Axes(1.0, np.ones(free.size), np.full(free.size, 0.5), 0) if loadings is None else loadings.factor_side()
+    loadings = Loadings(model, codes, seed)
+    axes = loadings.factor_side()
     implied = {j: (by[j], max(0.0, read.held_out_r2(path, places[j], stacked))) for j in by}
     return QuickPart(
         evidence, seed, sample, names, factors, free, implied, model, codes, responses, directions, own, loadings, axes
@@ -210,14 +217,32 @@ def _directions(
     found = (
         _wide(model, codes, path, places) if codes.n_codes > codes.rows.size else _refitted(model, codes, path, places)
     )
+    ranks = _rank_recoveries(model, codes, np.array([readout.r2 for readout, _, _ in found]))
     directions, start = [], 0
-    for (readout, interval, weights), own in zip(found, places, strict=True):
+    for (readout, interval, weights), own, rank_r2 in zip(found, places, ranks.tolist(), strict=True):
         width = own.stop - own.start
         slices = [slice(start + k * width, start + (k + 1) * width) for k in range(PERMUTATIONS)]
         start = slices[-1].stop
         null_r2 = np.array([read.held_out_r2(null, each, permuted) for each in slices])
-        directions.append(Direction(readout, interval, read.held_out_r2(path, own, targets), null_r2, weights))
+        directions.append(Direction(readout, interval, read.held_out_r2(path, own, targets), null_r2, weights, rank_r2))
     return tuple(directions)
+
+
+def _rank_recoveries(model: ResponseModel, codes: CodeTable, known: FloatArray) -> FloatArray:
+    """Recovery by linear readouts of the normal scores of all codes, which monotone maps of codes do not change.
+
+    Own codes are read up to such maps, so what they are compared with must not depend on them either.
+    """
+    if codes.n_codes > codes.rows.size or known.min() >= ENOUGH_LINEAR:
+        return known
+    scores = codes.as_scores()
+    fits = read.DirectionFits(model, scores)
+    paths = [fits.held_out(kind, read.DIRECTION_PENALTIES) for kind in ("standard", "independent")]
+    best = known.copy()
+    for folds in paths:
+        for step in zip(*folds, strict=True):
+            best = np.maximum(best, [fits.readout(j, list(step)).r2 for j in range(known.size)])
+    return best
 
 
 def _refitted(

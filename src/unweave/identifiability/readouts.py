@@ -6,7 +6,7 @@ The penalty for a fold is the one with the smallest error on all other folds, so
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,16 @@ from scipy import linalg
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.correlation import normal_scores
 from unweave.estimators.regression import natural_spline
-from unweave.identifiability.responses import TINY, CodeResponses, CodeTable, Fits, Readout, ResponseModel, Sample
+from unweave.identifiability.responses import (
+    TINY,
+    CodeResponses,
+    CodeTable,
+    Fits,
+    Readout,
+    ResponseModel,
+    Sample,
+    clipped_values,
+)
 from unweave.randomness import random_seed, random_stream
 
 PENALTIES = 10.0 ** np.array([-6, -4, -3, -2, -1, 0, 1, 2, 4])  # times the mean eigenvalue
@@ -367,7 +376,9 @@ LINEAR_LOSS = 0.02  # a line may lose this much of R2 against a curve
 
 KERNEL_ROWS = 500
 
-KERNEL_LENGTHS = (2, 4, 8)
+KERNEL_LENGTHS = (1, 2, 4, 8)
+
+LEAST_JUMP = 0.05  # smallest loss of splines, against the response of the code, for which kernels are tried
 
 
 @dataclass(frozen=True)
@@ -400,7 +411,7 @@ class OwnCodes:
 def code_functions(codes: FloatArray, n_functions: int) -> FloatArray:
     """Values of codes and splines of their normal scores, each with mean 0 and variance 1."""
     scores = normal_scores(codes)
-    columns = [np.clip((codes - codes.mean(axis=0)) / np.maximum(codes.std(axis=0), 1e-300), -6, 6)]
+    columns = [clipped_values(codes)]
     columns += [natural_spline(score, n_functions) if n_functions > 1 else score[:, None] for score in scores.T]
     functions = np.hstack(columns)
     functions = functions - functions.mean(axis=0)
@@ -437,18 +448,24 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
             best = OwnCodes(value, error, int(pool[0]), shape, value, error, (int(pool[0]),))
         elif value > best.own_codes:
             best = _with_block(best, value, error, pool[:length])
-    if pool.size > 1 and best.own_codes < 0.9:  # joint functions of own codes, such as sine and cosine
+    # joint functions of own codes, such as sine and cosine; and maps from one code with jumps
+    jumps = best.one_code < worth[pool[0]] - LEAST_JUMP
+    if jumps or (pool.size > 1 and best.own_codes < 0.9):
         few = _Few(model, j, some)
-        for length in (k for k in KERNEL_LENGTHS if k <= pool.size):
-            readout = few.readout(normal_scores(columns[some][:, :length]))
-            value = readout.r2 * float(unmixed[pool[:length]].min())
+        for length in (k for k in KERNEL_LENGTHS if k <= pool.size and (k > 1 or jumps)):
+            used = columns[some][:, :length]
+            readout = few.readout(normal_scores(used) if length > 1 else clipped_values(used), length)
+            lowest = float(unmixed[pool[:length]].min())
+            value, error = readout.r2 * lowest, readout.r2_error * lowest
+            if length == 1 and value > best.one_code:
+                best = replace(best, one_code=value, one_code_error=error, shape="folded")
             if value > best.own_codes:
-                best = _with_block(best, value, readout.r2_error, pool[:length])
+                best = _with_block(best, value, error, pool[:length])
     return best
 
 
 def _with_block(best: OwnCodes, value: float, error: float, block: Rows) -> OwnCodes:
-    return OwnCodes(best.one_code, best.one_code_error, best.code, best.shape, value, error, tuple(block.tolist()))
+    return replace(best, own_codes=value, own_codes_error=error, block=tuple(block.tolist()))
 
 
 class _Few:
@@ -458,9 +475,12 @@ class _Few:
         self.j, self.sample = j, model.sample.rows(some)
         self.model = ResponseModel([factor.rows(some) for factor in model.factors], self.sample)
 
-    def readout(self, inputs: FloatArray) -> Readout:
+    def readout(self, inputs: FloatArray, n_codes: int) -> Readout:
+        """Response of kernel ridge regression on these codes."""
         target = self.model.factors[self.j].target
-        path = radial_path(inputs, target, self.sample.fold, target.shape[1], widths=(0.3, 1.0))
+        path = radial_path(
+            inputs, target, self.sample.fold, target.shape[1], widths=(0.3, 1.0) if n_codes > 1 else (0.01, 0.1)
+        )
         return self.model.readout(self.j, path.readout(slice(0, target.shape[1]), self.sample.fold))
 
 
@@ -468,7 +488,7 @@ def _shape(code: FloatArray, curve: Path, target: FloatArray, fold: Rows) -> str
     """Whether a line, or a monotone map, predicts the factor from one code about as well as any curve."""
     every = slice(0, target.shape[1])
     best = held_out_r2(curve, every, target)
-    inputs = [normal_scores(code[:, None]), ((code - code.mean()) / code.std())[:, None]]
+    inputs = [normal_scores(code[:, None]), clipped_values(code[:, None])]
     if (
         max(held_out_r2(ridge_path(x, target, fold, FEW_PENALTIES), every, target) for x in inputs)
         >= best - LINEAR_LOSS
@@ -481,7 +501,7 @@ def _shape(code: FloatArray, curve: Path, target: FloatArray, fold: Rows) -> str
         predicted = np.empty(len(code))
         for k in range(int(fold.max()) + 1):
             train = fold != k
-            rises = bool(code[train] @ target[train, 0] >= code[train].mean() * target[train, 0].sum())
+            rises = bool(inputs[0][train, 0] @ target[train, 0] >= 0)
             fitted = IsotonicRegression(increasing=rises, out_of_bounds="clip").fit(code[train], target[train, 0])
             predicted[~train] = fitted.predict(code[~train])
         if 1 - np.square(target[:, 0] - predicted).sum() / np.square(target[:, 0]).sum() >= best - LINEAR_LOSS:

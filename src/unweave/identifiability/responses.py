@@ -185,8 +185,8 @@ def ordered_basis(columns: FloatArray) -> FloatArray:
 def scales_of(column: FloatArray, declared: DeclaredKind) -> tuple[FloatArray, ...]:
     """Alternative targets of a factor: ranks and values of a number; one for a circle or for classes."""
     if declared.kind.is_numeric and np.unique(column).size > 2:
-        values = np.clip((column - column.mean()) / column.std(), -MOST_STANDARD_DEVIATIONS, MOST_STANDARD_DEVIATIONS)
-        return normal_scores(column[:, None]), (values - values.mean())[:, None]
+        values = clipped_values(column[:, None])
+        return normal_scores(column[:, None]), values - values.mean(axis=0)
     if declared.kind.is_circular:
         waves = declared.target_columns(column)
         return (waves - waves.mean(axis=0),)
@@ -460,6 +460,8 @@ class CodeTable:
         The rows that are used.
     mean, spread : array of m
         Mean and standard deviation of each code.
+    ranked : bool
+        Whether codes are replaced by normal scores.
     """
 
     evidence: Evidence
@@ -467,6 +469,12 @@ class CodeTable:
     rows: Rows
     mean: FloatArray
     spread: FloatArray
+    ranked: bool = False
+
+    def as_scores(self) -> CodeTable:
+        """The codes replaced by normal scores of their ranks."""
+        m = self.n_codes
+        return CodeTable(self.evidence, self.alive, self.rows, np.zeros(m), np.ones(m), ranked=True)
 
     @property
     def n_codes(self) -> int:
@@ -476,7 +484,8 @@ class CodeTable:
     def columns(self, index: Rows | slice) -> FloatArray:
         """Dense columns of some of the codes."""
         chosen = self.evidence.code_columns.chosen(self.alive[index])
-        return chosen if self.rows.size == len(chosen) else chosen[self.rows]
+        chosen = chosen if self.rows.size == len(chosen) else chosen[self.rows]
+        return normal_scores(chosen) if self.ranked else chosen
 
     def standard(self, index: Rows | slice) -> FloatArray:
         """Some of the codes with mean 0 and variance 1."""
@@ -490,11 +499,13 @@ class CodeTable:
 def code_table(evidence: Evidence, alive: Rows, rows: Rows) -> CodeTable:
     """The given codes without those that are constant on these rows."""
     table = CodeTable(evidence, alive, rows, np.empty(0), np.empty(0))
-    mean, spread = np.empty((2, alive.size))
+    mean, spread, size = np.empty((3, alive.size))
     for block in table.blocks():
         columns = table.columns(block)
-        mean[block], spread[block] = columns.mean(axis=0), columns.std(axis=0)
-    kept = spread > 1e-9 * max(spread.max(initial=0.0), 1e-300)
+        size[block] = np.maximum(np.abs(columns).max(axis=0), np.finfo(np.float64).tiny)
+        relative = columns / size[block]  # squares of very large codes overflow
+        mean[block], spread[block] = relative.mean(axis=0) * size[block], relative.std(axis=0) * size[block]
+    kept = spread > 1e-12 * size
     return CodeTable(evidence, alive[kept], rows, mean[kept], spread[kept])
 
 
@@ -508,9 +519,14 @@ LEAST_SHARE = 0.005
 def views(codes: FloatArray) -> list[FloatArray]:
     """Three views of codes: normal scores, distance of the scores from their median, and values without ranks."""
     scores = normal_scores(codes)
-    values = (codes - codes.mean(axis=0)) / np.maximum(codes.std(axis=0), np.finfo(np.float64).tiny)
-    folded = normal_scores(np.abs(scores - np.median(scores, axis=0)))
-    return [scores, folded, np.clip(values, -MOST_STANDARD_DEVIATIONS, MOST_STANDARD_DEVIATIONS)]
+    return [scores, normal_scores(np.abs(scores - np.median(scores, axis=0))), clipped_values(codes)]
+
+
+def clipped_values(columns: FloatArray) -> FloatArray:
+    """Columns with mean 0 and variance 1, and at most 6 standard deviations from their means."""
+    relative = columns / np.maximum(np.abs(columns).max(axis=0), np.finfo(np.float64).tiny)
+    values = (relative - relative.mean(axis=0)) / np.maximum(relative.std(axis=0), np.finfo(np.float64).tiny)
+    return np.clip(values, -MOST_STANDARD_DEVIATIONS, MOST_STANDARD_DEVIATIONS)
 
 
 @dataclass(frozen=True, eq=False)
