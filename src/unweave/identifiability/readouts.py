@@ -29,6 +29,8 @@ from unweave.randomness import random_seed, random_stream
 
 PENALTIES = 10.0 ** np.array([-6, -4, -3, -2, -1, 0, 1, 2, 4])  # times the mean eigenvalue
 
+WIDE_PENALTIES = PENALTIES[::2]  # for more codes than rows, where each solution is expensive
+
 FEW_PENALTIES = 10.0 ** np.array([-6, -4, -2, 0])
 
 
@@ -148,7 +150,7 @@ def linear_path(codes: CodeTable, targets: FloatArray, fold: Rows, n_kept: int) 
     """Ridge regression on all codes, as they are and standardised: one suits rotated codes, the other rescaled ones."""
     if codes.n_codes > codes.rows.size:
         paths = [
-            kernel_path(inner_products(codes, standard=standard), targets, fold, PENALTIES, n_kept)
+            kernel_path(inner_products(codes, standard=standard), targets, fold, WIDE_PENALTIES, n_kept)
             for standard in (False, True)
         ]
     else:
@@ -161,7 +163,7 @@ def linear_path(codes: CodeTable, targets: FloatArray, fold: Rows, n_kept: int) 
 
 def wide_ridge_weights(codes: CodeTable, target: FloatArray, step: int) -> FloatArray:
     """Weights (m x q) on the codes as given of the ridge regression on all rows, for a step of `linear_path`."""
-    standard, penalty = step >= len(PENALTIES), PENALTIES[step % len(PENALTIES)]
+    standard, penalty = step >= len(WIDE_PENALTIES), WIDE_PENALTIES[step % len(WIDE_PENALTIES)]
     inner = inner_products(codes, standard=standard)
     shifted = inner + penalty * max(float(np.trace(inner)) / len(inner), 1e-300) * np.eye(len(inner))
     alpha = linalg.solve(shifted, target, assume_a="pos")

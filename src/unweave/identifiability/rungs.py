@@ -18,6 +18,7 @@ from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
 from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.identifiability.analysis import QuickPart, any_dependence, nonlinear_readouts, quick_part
+from unweave.identifiability.readouts import OWN
 from unweave.identifiability.responses import Readout, jackknife_error
 from unweave.memo import memoised
 
@@ -434,7 +435,8 @@ def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
 
 def _rung_of_unread(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> tuple[Rung, float, str]:
     """The rung of a factor that cannot be read, the p-value of any dependence, and the factor it is joint with."""
-    if float(part.responses.worth[:, k].max(initial=0.0)) >= FOLDED:
+    alone = part.responses.unmixed[:, k] >= OWN
+    if float(part.responses.worth[alone, k].max(initial=0.0)) >= FOLDED:
         return "folded", math.nan, ""
     if quick:
         return "absent", math.nan, ""
