@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from unweave.cli import main
 from unweave.evidence import Evidence
 from unweave.synthetic.theory import NullMcc
-from unweave.trust.diagnosis import diagnose
+from unweave.trust import diagnose
 from unweave_papers.paper003 import checklist as checklist_module
 from unweave_papers.paper003.checklist import checklist
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from rich.rule import Rule
 from rich.text import Text
 
-from unweave import EvidenceError, Score
+from unweave import EvidenceError, FileError, Score
 from unweave.cli import main
 from unweave.cli.demos import circuit_encoders
 from unweave.cli.score import _distinct_labels
@@ -85,7 +85,7 @@ def test_files_that_cannot_be_written(tmp_path):
         (tmp_path, "it is a folder"),
         (tmp_path / "none" / "page.html", "there is no folder"),
     ):
-        with pytest.raises(EvidenceError, match=f"cannot be written: {problem}"):
+        with pytest.raises(FileError, match=f"cannot be written: {problem}"):
             check_writable(path, inputs=[given])
 
 
@@ -96,9 +96,9 @@ def test_pictures_and_pages_end_as_they_should(tmp_path):
         check_picture(tmp_path / f"a.{ending}")
     for ending in ("html", "htm"):
         check_page(tmp_path / f"a.{ending}")
-    with pytest.raises(EvidenceError, match=r"does not end in \.png, \.pdf or \.svg"):
+    with pytest.raises(FileError, match=r"does not end in \.png, \.pdf or \.svg"):
         check_picture(tmp_path / "a.html")
-    with pytest.raises(EvidenceError, match=r"does not end in \.html"):
+    with pytest.raises(FileError, match=r"does not end in \.html"):
         check_page(tmp_path / "a.png")
 
 

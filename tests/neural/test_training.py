@@ -9,8 +9,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("zuko")
 
-from unweave import EvidenceError  # noqa: E402
-from unweave.neural.flows import (  # noqa: E402  # noqa: E402
+from unweave import FileError  # noqa: E402
+from unweave.neural.flows import (  # noqa: E402
     CouplingFlow,
     FlowObjective,
     FlowSettings,
@@ -88,7 +88,7 @@ def test_an_interrupted_training_goes_on_as_if_it_had_not_been(tmp_path, monkeyp
     resumed = CouplingFlow(2, SMALL)
     assert train(resumed, gaussian(), objective, settings, checkpoint=path, progress=True) == records
     assert torch.equal(weights_of(resumed), weights_of(whole))
-    with pytest.raises(EvidenceError, match="other settings"):
+    with pytest.raises(FileError, match="other settings"):
         train(CouplingFlow(2, SMALL), gaussian(), FlowObjective(), settings, checkpoint=path)
 
 

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from tiny_cells import Gaussian, Raising, first, many
 
-from unweave import EvidenceError
+from unweave import InputError, OptionError
 from unweave.sweeps import Cell, Sweep, SweepStopped, run
 
 pytest.importorskip("distributed", reason="needs unweave[cluster]")
@@ -113,11 +113,11 @@ def test_a_cluster_without_workers_is_said(tmp_path):
 
 def test_no_scheduler_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr("unweave.sweeps.execution.CONNECT_SECONDS", 0.3)
-    with pytest.raises(EvidenceError, match="No Dask scheduler answers at 'nowhere'"):
+    with pytest.raises(InputError, match="No Dask scheduler answers at 'nowhere'"):
         run(many(1), tmp_path, cluster="nowhere")
 
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(EvidenceError, match=r"install unweave\[cluster\]"):
+    with pytest.raises(OptionError, match=r"install unweave\[cluster\]"):
         run(many(1), tmp_path, cluster="tcp://127.0.0.1:1")

@@ -63,7 +63,7 @@ def check_option_values(whose: str, types: Mapping[str, Any], given: Mapping[str
 
     >>> check_option_values("mcc", {"bins": Count}, {"bins": 0})
     Traceback (most recent call last):
-    unweave.evidence.columns.EvidenceError: bins=0 of mcc is not allowed: use a whole number from 1.
+    unweave.InputError: bins=0 of mcc is not allowed: use a whole number from 1.
     """
     for name, value in given.items():
         alternatives = _alternatives(types.get(name, Any))

@@ -35,7 +35,7 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
         check_picture(picture)
         from unweave.auditing import audit as audit_one
 
-        found = audit_one(name, budget=budget, seeds=seeds, n_jobs=jobs, progress=True)
+        found = audit_one(name, budget=budget, n_seeds=seeds, n_jobs=jobs, progress=True)
         if picture:
             from unweave.report.figures.geometry import save
             from unweave.report.figures.scores import audit_figure

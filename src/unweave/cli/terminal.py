@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from unweave.errors import FileError, OptionError, UnweaveError
 from unweave.own_modules import own_modules_allowed
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ def print_wide(item: Any) -> None:
 
 def check_writable(*paths: Path | None, inputs: Iterable[Path | None] = ()) -> None:
     """Raise an error for files that cannot be written or that are also inputs, before anything is computed."""
-    from unweave.evidence import EvidenceError
 
     read = {os.path.realpath(path) for path in filter(None, inputs)}
     for path in filter(None, paths):
@@ -61,33 +61,31 @@ def check_writable(*paths: Path | None, inputs: Iterable[Path | None] = ()) -> N
             problem = "permission denied"
         else:
             continue
-        raise EvidenceError(f"{path} cannot be written: {problem}; name another file.")
+        raise FileError(f"{path} cannot be written: {problem}; name another file.")
 
 
 def check_picture(path: Path | None) -> None:
     """Raise an error if a picture cannot be drawn or written, before anything is computed."""
     if path is None:
         return
-    from unweave.evidence import EvidenceError
 
     check_writable(path)
     if find_spec("matplotlib") is None:
-        raise EvidenceError("A picture needs matplotlib: install unweave[report].")
+        raise OptionError("A picture needs matplotlib: install unweave[report].")
     if path.suffix not in (".png", ".pdf", ".svg"):
-        raise EvidenceError(f"{path} does not end in .png, .pdf or .svg: name another file.")
+        raise FileError(f"{path} does not end in .png, .pdf or .svg: name another file.")
 
 
 def check_page(path: Path | None) -> None:
     """Raise an error if a page of pictures cannot be drawn or written, before anything is computed."""
     if path is None:
         return
-    from unweave.evidence import EvidenceError
 
     check_writable(path)
     if find_spec("matplotlib") is None:
-        raise EvidenceError("A page of pictures needs matplotlib: install unweave[report].")
+        raise OptionError("A page of pictures needs matplotlib: install unweave[report].")
     if path.suffix not in (".html", ".htm"):
-        raise EvidenceError(f"{path} does not end in .html: name another file.")
+        raise FileError(f"{path} does not end in .html: name another file.")
 
 
 def image_shape_in(context: click.Context, option: click.Parameter, text: str | None) -> tuple[int, int, int] | None:
@@ -160,10 +158,7 @@ class one_sentence_errors:
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is not None and issubclass(kind, ValueError):
-            from unweave.evidence import EvidenceError
-
-            if isinstance(error, EvidenceError):
-                fail(str(error))
+        if isinstance(error, UnweaveError):
+            fail(str(error))
         if isinstance(error, ModuleNotFoundError) and error.name in EXTRA_OF:
             fail(f"This needs {error.name}, which is not installed: install unweave[{EXTRA_OF[error.name]}].")

@@ -17,6 +17,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
+from unweave.errors import InputError
 from unweave.estimators.sparse import SparseColumns
 
 Levels = tuple[str, ...]
@@ -25,9 +26,7 @@ LARGEST_EXACT_INTEGER = 2**53
 
 LONGEST_NAME = 60
 
-
-class EvidenceError(ValueError):
-    """Raised for input that cannot be scored; the message states what is wrong, where, and what to do."""
+EvidenceError = InputError
 
 
 def quoted(name: object) -> str:

@@ -11,7 +11,7 @@ from scipy.special import entr
 from unweave.arrays import FloatArray
 from unweave.card import Seed, Several, Share, metric, seed_from
 from unweave.estimators.linear_probes import LinearThenTrees
-from unweave.estimators.probes import BoostedTrees, Probe
+from unweave.estimators.probes import BoostedTrees, Probe, tree_units
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
@@ -97,7 +97,9 @@ def losses_by_capacity(
     losses = np.full((len(ladder.n_trees), evidence.n_factors), np.nan)
     used = np.flatnonzero(varying(evidence))
     columns = [target_columns(evidence, j) for j in used.tolist()]
-    targets, starts = np.column_stack(columns), np.cumsum([0] + [block.shape[1] for block in columns[:-1]])
+    targets = np.column_stack(columns)
+    targets = targets / tree_units(targets)
+    starts = np.cumsum([0] + [block.shape[1] for block in columns[:-1]])
     wrong = ladder.losses(evidence.codes[train], targets[train], evidence.codes[test], targets[test], seed)
     without_codes = np.square(targets[test] - targets[train].mean(axis=0)).sum(axis=0)
     losses[:, used] = np.add.reduceat(wrong, starts, axis=1) / np.add.reduceat(without_codes, starts)
@@ -117,7 +119,7 @@ def losses_by_capacity(
     reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
     identity_tolerance=0.01,
     order_tolerance=0.02,
-    version=2,
+    version=3,
 )
 def dci_explicitness(
     evidence: Evidence,
@@ -204,7 +206,7 @@ dci_metric = functools.partial(
     identity_tolerance=0.02,
     order_tolerance=0.02,
     takes_sparse_codes=True,
-    version=2,
+    version=3,
 )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from zuko.transforms import MonotonicAffineTransform, MonotonicRQSTransform
 
-from unweave.evidence import EvidenceError
+from unweave.errors import FileError
 from unweave.progress import progress_bar
 from unweave.randomness import random_seed, random_stream
 from unweave.whole_files import write_whole
@@ -258,7 +258,7 @@ def descend(
     rng: np.random.Generator,
     stated: dict[str, Any],
     checkpoint: str | Path | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> list[Record]:
     """Train in place: ``terms_of`` draws a batch and returns the terms, whose weighted sum is minimised.
 
@@ -325,7 +325,7 @@ def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts:
     slower = stated["settings"]["learning_rate"] / found["stated"]["settings"]["learning_rate"]
     same_rate = {**found["stated"]["settings"], "learning_rate": stated["settings"]["learning_rate"]}
     if {**found["stated"], "settings": same_rate} != stated or slower > 1:
-        raise EvidenceError(f"{path} belongs to a training with other settings: delete it, or name another checkpoint.")
+        raise FileError(f"{path} belongs to a training with other settings: delete it, or name another checkpoint.")
     flow.load_state_dict(found["weights"])
     optimiser.load_state_dict(found["optimiser"])
     schedule.load_state_dict(found["schedule"])
@@ -364,7 +364,7 @@ def train(
     settings: FlowTraining = FlowTraining(),  # noqa: B008 - a frozen value
     *,
     checkpoint: str | Path | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> list[Record]:
     """Train a flow in place.
 
@@ -382,7 +382,7 @@ def train(
         Written every ``checkpoint_every`` steps. If it exists, training continues from it, with the same result as
         without the interruption.
     progress : bool
-        Show a bar with the likelihood, on a terminal only.
+        Show a bar with the likelihood, on terminals and in notebooks, after two seconds.
 
     Returns
     -------

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unweave.evaluation.results import GroupedScore, GroupedScores
+from unweave.evaluation.similarity import Similarity
 from unweave.evaluation.unlabelled import RunPair, Unlabelled
 from unweave.metrics.concepts import ConceptReport
 from unweave.report.terminal import plain_table
@@ -242,3 +243,20 @@ def _cell(score: GroupedScore) -> str:
     if score.std != score.std:
         return fixed(None if score.mean != score.mean else score.mean)
     return f"{fixed(score.mean)} ± {fixed(score.std)} {score.letters}".rstrip()
+
+
+def similarity_text(found: Similarity) -> str:
+    """The table of similarities as plain text."""
+    table = plain_table()
+    for heading in ("pair", "measure", "similarity", "interval", "unrelated", "calibrated", "p"):
+        table.add_column(heading, justify="left" if heading in ("pair", "measure") else "right")
+    for row in found.rows:
+        numbers = (fixed(row.value), f"{fixed(row.lower)} to {fixed(row.upper)}", fixed(row.floor))
+        shown = ("", row.note, "") if row.note and row.value != row.value else numbers
+        table.add_row(f"{row.first}, {row.second}", row.measure, *shown, fixed(row.calibrated), fixed(row.p_value))
+    console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
+    console.print(
+        table,
+        Text("'unrelated' is the similarity of rows in random order; calibrated is 0 there and 1 for equal codes."),
+    )
+    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]

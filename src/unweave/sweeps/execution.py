@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import joblib
 from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
-from unweave.evidence import EvidenceError
+from unweave.errors import InputError, OptionError, UnweaveError
 from unweave.findings import Finding
 from unweave.own_modules import OwnModules, own_modules
 from unweave.progress import progress_bar
@@ -49,7 +49,7 @@ NO_WORKERS_SECONDS = 30.0
 Compute = Callable[[Any], Any]  # from a task to its result
 
 
-class SweepStopped(EvidenceError):
+class SweepStopped(UnweaveError):
     """Raised if a sweep cannot continue; the message says why, and where the finished cells are."""
 
 
@@ -67,11 +67,18 @@ class _Running(NamedTuple):
 
 
 def in_processes(
-    compute: Compute, tasks: Sequence[Any], n_jobs: int, time_limit: float | None
+    compute: Compute,
+    tasks: Sequence[Any],
+    n_jobs: int,
+    time_limit: float | None,
+    idle: list[ProcessPoolExecutor] | None = None,
 ) -> Generator[tuple[int, Any], None, None]:
-    """Compute tasks in processes; yield the number and the result (or `Lost`) of each task when it is finished."""
+    """Compute tasks in processes; yield the number and the result (or `Lost`) of each task when it is finished.
+
+    Processes without work are left in ``idle`` for the next call; without it, all processes are ended.
+    """
+    own, idle = idle is None, [] if idle is None else idle
     waiting = deque((number, 1) for number in range(len(tasks)))
-    idle: list[ProcessPoolExecutor] = []
     running: dict[Future[Any], _Running] = {}
     n_processes = min(joblib.effective_n_jobs(n_jobs), len(tasks))
     try:
@@ -100,7 +107,7 @@ def in_processes(
                     idle.append(process)
                     yield number, future.result()
     finally:
-        for process in [*idle, *(entry.process for entry in running.values())]:
+        for process in [*(idle if own else ()), *(entry.process for entry in running.values())]:
             process.shutdown(wait=True, kill_workers=True)
 
 
@@ -165,13 +172,13 @@ def _client(address: str) -> Iterator[Any]:
     try:
         from distributed import Client
     except ImportError:
-        raise EvidenceError("A cluster needs the package distributed: install unweave[cluster].") from None
+        raise OptionError("A cluster needs the package distributed: install unweave[cluster].") from None
     try:
         client = Client(  # type: ignore[no-untyped-call, unused-ignore]
             address, timeout=CONNECT_SECONDS, set_as_default=False
         )
     except (OSError, ValueError) as error:
-        raise EvidenceError(f"No Dask scheduler answers at {address!r}: {' '.join(str(error).split())}") from None
+        raise InputError(f"No Dask scheduler answers at {address!r}: {' '.join(str(error).split())}") from None
     with client:
         yield client
 
@@ -183,7 +190,7 @@ def run(
     n_jobs: int = 1,
     cluster: str | None = None,
     time_limit: float | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> pl.DataFrame:
     """Compute the cells that the folder does not contain yet, and return the table.
 
@@ -205,7 +212,7 @@ def run(
     time_limit : float, optional
         Largest number of seconds for a cell. With a limit, cells run in separate processes even if ``n_jobs=1``.
     progress : bool
-        Show a bar with the time left on a terminal.
+        Show a bar with the time left, on terminals and in notebooks, after two seconds.
 
     Returns
     -------
@@ -219,16 +226,16 @@ def run(
     >>> from unweave.sweeps import grid
     >>> from unweave.synthetic.encoders import PermutedAndScaled
     >>> from unweave.synthetic.worlds import Circuit
-    >>> sweep = grid("one", worlds=[Circuit()], encoders=[PermutedAndScaled()], metrics=["mcc"], n_rows=100, seeds=2)
+    >>> sweep = grid("one", worlds=[Circuit()], encoders=[PermutedAndScaled()], metrics=["mcc"], n_rows=100, n_seeds=2)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = run(sweep, folder)
     >>> table["value"].round(3).to_list()
     [1.0, 1.0]
     """
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
-        raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
+        raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
     if time_limit is not None and (cluster is not None or not time_limit > 0):
-        raise EvidenceError(
+        raise OptionError(
             f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0, and None on a cluster."
         )
     keys = [row_keys(cell) for cell in sweep.cells]
@@ -243,7 +250,7 @@ def run(
         n_before = len(sweep.cells) - len(tasks)
         with progress_bar(len(sweep.cells), progress, n_before, "cells") as bar:
             try:
-                for number, results in _computed(tasks, n_jobs, cluster, time_limit):
+                for number, results in computed(tasks, n_jobs, cluster, time_limit):
                     _refuse_other_versions(tasks[number], results)
                     by_key |= results
                     # results that are not final are used for this table only
@@ -275,8 +282,12 @@ def _missing(sweep: Sweep, keys: list[dict[str, str]], results: dict[str, Measur
     return tasks
 
 
-def _computed(
-    tasks: list[Cell], n_jobs: int, cluster: str | None, time_limit: float | None
+def computed(
+    tasks: Sequence[Cell],
+    n_jobs: int,
+    cluster: str | None = None,
+    time_limit: float | None = None,
+    idle: list[ProcessPoolExecutor] | None = None,
 ) -> Iterator[tuple[int, dict[str, Measurement]]]:
     """Compute tasks; yield the number and the results of each task when it is finished."""
     results: Generator[tuple[int, Any], None, None]
@@ -287,12 +298,12 @@ def _computed(
     elif n_jobs == 1 and time_limit is None:
         results = ((number, compute(cell)) for number, cell in enumerate(tasks))
     else:
-        results = in_processes(compute, tasks, n_jobs, time_limit)
+        results = in_processes(compute, tasks, n_jobs, time_limit, idle)
     try:
         with closing(results):
             for number, result in results:
                 yield number, _failed(tasks[number], result.reason) if isinstance(result, Lost) else result
-    except EvidenceError:
+    except UnweaveError:
         raise
     except Exception as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
