@@ -78,8 +78,8 @@ def test_directions_and_leakage_of_superposed_factors_have_their_closed_form(rho
             inside += [low <= value <= high for (low, high), value in zip(ends, values, strict=True)]
         off = ~np.eye(5, dtype=bool)
         leaks.append(np.abs(found.leakage_matrix[off] - leakage[off]).mean())
-    assert np.mean(leaks) < (0.05 if rho > 0.8 else 0.03)  # noise of the separate effects grows with the correlation
-    assert np.abs(errors).mean() < 0.03
+    assert np.mean(leaks) < 0.03
+    assert np.abs(errors).mean() < (0.05 if rho > 0.8 else 0.03)  # separate effects are noisier for dependent factors
     assert np.mean(inside) > 0.85
 
 
