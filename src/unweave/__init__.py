@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from unweave.auditing.conformance import check_metric
     from unweave.card import Assumption, Card, Metric, MetricError, MetricUndefined, metric
     from unweave.encoding import encode
+    from unweave.errors import FileError, InputError, OptionError, UnweaveError
     from unweave.evaluation import Evaluation, compare, evaluate
+    from unweave.evaluation.similarity import Similarity, similarity
     from unweave.evaluation.unlabelled import Unlabelled, unlabelled
     from unweave.evidence import Evidence, EvidenceError, EvidenceOptions, FactorKind, Jacobians, Posterior
     from unweave.metrics.manifolds import Spectrum, spectrum
@@ -40,14 +42,19 @@ else:  # type checkers would accept any name from a module with __getattr__
             "EvidenceError": "unweave.evidence",
             "EvidenceOptions": "unweave.evidence",
             "FactorKind": "unweave.evidence",
+            "FileError": "unweave.errors",
+            "InputError": "unweave.errors",
             "Jacobians": "unweave.evidence",
             "Metric": "unweave.card",
             "MetricError": "unweave.card",
             "MetricUndefined": "unweave.card",
             "NoiseFloor": "unweave.trust",
+            "OptionError": "unweave.errors",
             "Posterior": "unweave.evidence",
             "Score": "unweave.score",
+            "Similarity": "unweave.evaluation.similarity",
             "Unlabelled": "unweave.evaluation.unlabelled",
+            "UnweaveError": "unweave.errors",
             "Spectrum": "unweave.metrics.manifolds",
             "audit": "unweave.auditing",
             "check_metric": "unweave.auditing.conformance",
@@ -62,6 +69,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "metrics": "unweave.metrics",
             "models": "unweave.models",
             "noise_floor": "unweave.trust",
+            "similarity": "unweave.evaluation.similarity",
             "spectrum": "unweave.metrics.manifolds",
             "sweeps": "unweave.sweeps",
             "synthetic": "unweave.synthetic",
@@ -82,6 +90,10 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "Jacobians",
     "FactorKind",
     "EvidenceOptions",
+    "UnweaveError",
+    "InputError",
+    "OptionError",
+    "FileError",
     "EvidenceError",
     "encode",
     "diagnose",
@@ -90,6 +102,8 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "NoiseFloor",
     "spectrum",
     "Spectrum",
+    "similarity",
+    "Similarity",
     "unlabelled",
     "Unlabelled",
     "metric",

@@ -11,10 +11,11 @@ from typing import Any
 from unweave.card import Metric
 from unweave.card.decorator import metric_of, stated_options
 from unweave.card.options import check_option_values, option_types
+from unweave.errors import OptionError
 from unweave.evaluation.results import Row
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE
-from unweave.names import suggestion
+from unweave.names import option_suggestion, suggestion
 from unweave.own_modules import imported
 from unweave.score import Score
 from unweave.trust.budget import UNKNOWN, DataSizes, Work, table
@@ -253,7 +254,7 @@ def _read_option(entry: Metric, pair: str) -> tuple[str, Any]:
 
 def _check_option(entry: Metric, option: str) -> None:
     if option not in entry.options:
-        raise EvidenceError(f"{entry.card.name} has no option {option!r}: {suggestion(option, entry.options)}")
+        raise OptionError(f"{entry.card.name} has no option {option!r}: {option_suggestion(option, entry.options)}")
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import itertools
 import math
-import operator
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +33,9 @@ from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.metrics import identification
 from unweave.metrics.screening import ScreenedCodes, screened
+from unweave.names import explains_options
 from unweave.progress import Progress, progress_bar
+from unweave.randomness import seed_range
 from unweave.score import Score
 from unweave.threads import thread_controller
 from unweave.trust.budget import draw_plan, seconds_of_diagnosis, work_of
@@ -278,8 +278,6 @@ def _dense(evidence: Evidence) -> Evidence:
 
 BUDGET = 30.0
 
-MOST_SEEDS = 10_000
-
 
 @dataclass(frozen=True)
 class _Assurance:
@@ -290,13 +288,15 @@ class _Assurance:
     level: float
 
 
+@explains_options
 @with_option_signature
 def evaluate(
     factors: object = None,
     codes: object = None,
     *,
     metrics: MetricChoice | Iterable[MetricChoice] | None = None,
-    seeds: int | Iterable[int] = 0,
+    n_seeds: int = 1,
+    seed: int = 0,
     quick: bool = False,
     budget: float = BUDGET,
     level: float = 0.95,
@@ -316,8 +316,10 @@ def evaluate(
         (docs/panel.md). ``"all"`` stands for the whole catalogue, and the name of a family, such as ``"information"``,
         for its metrics. Metrics of a group that need more than was given are left out; those of posteriors, for
         example, need ``codes=Posterior(mean, std)``. A name may have options: ``"mcc:correlation=spearman"``.
-    seeds : int or iterable of int
-        Random seeds. Metrics with a random part are computed once for each seed.
+    n_seeds : int
+        Number of seeds. Metrics with a random part are computed once for each, and their scores are averaged.
+    seed : int
+        The first seed; the others follow it.
     quick : bool
         Whether to compute scores only, without noise floors, intervals and verdicts.
     budget : float
@@ -360,16 +362,19 @@ def evaluate(
         evidence = factors
     else:
         evidence = Evidence(factors, codes, **evidence_options)
+    seeds = seed_range(n_seeds, seed)
     return _run({"codes": evidence}, metrics, seeds, n_jobs, progress, _Assurance(quick, budget, level), screen)
 
 
+@explains_options
 @with_option_signature
 def compare(
     factors: object,
     representations: Mapping[str, object],
     *,
     metrics: MetricChoice | Iterable[MetricChoice] | None = None,
-    seeds: int | Iterable[int] = 0,
+    n_seeds: int = 1,
+    seed: int = 0,
     quick: bool = False,
     budget: float = BUDGET,
     level: float = 0.95,
@@ -396,6 +401,7 @@ def compare(
     }
     if len(evidences) < len(representations):
         raise EvidenceError("Two representations have the same name: give each a name of its own.")
+    seeds = seed_range(n_seeds, seed)
     return _run(_on_common_rows(evidences), metrics, seeds, n_jobs, progress, _Assurance(quick, budget, level), screen)
 
 
@@ -420,7 +426,7 @@ def _on_common_rows(evidences: dict[str, Evidence]) -> dict[str, Evidence]:
 def _run(
     evidences: Mapping[str, Evidence],
     metrics: MetricChoice | Iterable[MetricChoice] | None,
-    seeds: int | Iterable[int],
+    seeds: Sequence[int],
     n_jobs: int,
     progress: bool,
     assurance: _Assurance,
@@ -433,12 +439,11 @@ def _run(
     evidences, screening = screened_first(evidences, screen, is_panel)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
     chosen = {label: entry for of_one in fitting.values() for label, entry in of_one.items()}
-    seed_list = _seed_list(seeds)
     jobs = [
         (name, evidence, label, entry, seed)
         for name, evidence in evidences.items()
         for label, entry in fitting[name].items()
-        for seed in (seed_list if takes_seed(entry) else [None])
+        for seed in (seeds if takes_seed(entry) else [None])
     ]
     if not jobs:
         raise EvidenceError(_what_is_missing(next(iter(evidences.values()))))
@@ -497,19 +502,6 @@ def _what_is_missing(evidence: Evidence) -> str:
         f"No metric can be computed from {' and '.join(given) or 'nothing'} alone: pass {missing} too. "
         "Without factors a posterior (codes=Posterior(mean, std)) or a decoder (decoder=) can be measured."
     )
-
-
-def _seed_list(seeds: int | Iterable[int]) -> list[int]:
-    several = seeds if isinstance(seeds, Iterable) else [seeds]
-    try:
-        listed = [operator.index(seed) for seed in itertools.islice(several, MOST_SEEDS + 1)]
-    except TypeError:
-        listed = [-1]
-    if len(listed) > MOST_SEEDS:
-        raise EvidenceError(f"There are more than {MOST_SEEDS} seeds: pass fewer.")
-    if not listed or min(listed) < 0 or len(set(listed)) < len(listed):
-        raise EvidenceError(f"seeds={seeds!r} are not seeds: pass a whole number from 0, or several different ones.")
-    return listed
 
 
 def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None) -> Row:

@@ -32,7 +32,6 @@ from unweave.evidence.inputs import (
     names_of,
     parts_by_labels,
     read_inputs,
-    refuse_unknown_options,
     rows_of_part,
     values_of,
     with_option_signature,
@@ -41,6 +40,7 @@ from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolve
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.sparse import code_names_of, is_sparse, sparse_columns
 from unweave.evidence.splits import fold_of_each_row, places, renumbered, same_rows, shuffled_rows, train_and_test_rows
+from unweave.names import refuse_unknown_options
 from unweave.randomness import random_stream
 
 
@@ -365,7 +365,8 @@ class Evidence(Derivable):
 
     @with_option_signature
     def __init__(self, factors: object = None, codes: object = None, **options: Unpack[EvidenceOptions]) -> None:
-        refuse_unknown_options(options, OPTION_NAMES, "Evidence")
+        if not options.keys() <= OPTION_NAMES:
+            refuse_unknown_options(options, OPTION_NAMES, "Evidence")
         self.all_rows: RowSummary | None = None
         self.row_summary: RowSummary | None = None
         source, kinds = large_source(factors, codes, options), options.get("kinds")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -194,11 +195,10 @@ def same_rows(factors: FloatArray, codes: FloatArray) -> Rows | None:
     n_rows, n_most = len(codes), (1 - REPEATED) * len(codes)
     if n_rows < FEWEST_ROWS or not (factors.shape[1] and codes.shape[1]):
         return None
-    searched = codes[:, :MOST_SEARCHED]
-    fractions = searched[:, (searched % 1 != 0).any(axis=0)][:, :MOST_COLUMNS]
+    fractional = (column for column in codes.T[:MOST_SEARCHED] if (column[:100] % 1).any() or (column % 1).any())
     n_values = 0
-    for column in fractions.T:
-        n_values = max(n_values, np.unique(column).size)
+    for column in itertools.islice(fractional, MOST_COLUMNS):
+        n_values = max(n_values, 1 + int(np.count_nonzero(np.diff(np.sort(column)))))
         if n_values > n_most:  # one column that differs between nearly all rows is enough
             return clusters(factors)
     if n_values < FEWEST_DISTINCT:

@@ -18,6 +18,7 @@ from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.evidence.decoders import Sampler, Unpaired
 from unweave.evidence.splits import shuffled_rows
 from unweave.findings import Finding
+from unweave.memo import drawn_together
 from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust.budget import FEWEST_DRAWS, N_DRAWS, DrawPlan
@@ -328,9 +329,10 @@ def _drawn(
     }
     tested = kind != "constant" and not row_order(used).untestable
     enough = {label: functools.partial(decided, score, raws[label], tested) for label, (_, score) in alike.items()}
+    null = functools.partial(unknowing, used, kind, seed)
     drawn = scores_of_variants(
         {label: metric for label, (metric, _) in alike.items()},
-        functools.partial(unknowing, used, kind, seed),
+        drawn_together(null, at_most) if kind == "permutation" else null,
         most,
         decided=enough if plan else {},
         n_jobs=n_jobs,

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import joblib
 
-from unweave.card import MetricUndefined
 from unweave.card.decorator import Choice, card_of, metric_of, stated_options
-from unweave.evidence import Evidence, EvidenceError
+from unweave.errors import UnweaveError
+from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.score import Score
 
@@ -33,7 +33,7 @@ def result_or_reason(compute: Callable[[], T], metric: str) -> T | Finding:
     """
     try:
         return compute()
-    except (MetricUndefined, EvidenceError) as error:
+    except UnweaveError as error:
         return Finding("refused", text=str(error))
     except Exception as error:
         return Finding("failed", metric=metric, error=type(error).__name__, text=" ".join(str(error).split()))
