@@ -69,7 +69,7 @@ def directions(codes, targets):
     scale = np.where(codes.std(0) > 1e-9 * codes.std(0).max(), codes.std(0), np.inf)
     mean = codes.mean(0)
     fitted = RidgeCV(PENALTIES, alpha_per_target=True).fit((codes - mean) / scale, targets)
-    return mean, fitted.coef_.T / scale[:, None], fitted.intercept_
+    return mean, np.atleast_2d(fitted.coef_).T / scale[:, None], fitted.intercept_
 
 
 def ridge_predictions(codes, targets, test):
