@@ -9,13 +9,20 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
-from studies.real_encoders import cells  # noqa: E402 - the variables above are read at import
+from studies.real_encoders import cells, scoring  # noqa: E402 - the variables above are read at import
 
 
 def main(command):
     """Run one command."""
-    if command in ("run", "truth"):
+    if command == "run":
         cells.run_codes_and_truths()
+        scoring.run()
+    elif command == "table":
+        scoring.table()
+    elif command == "pictures":
+        from studies.real_encoders import pictures
+
+        pictures.draw()
     else:
         raise SystemExit("Give one command: run, table or pictures.")
 

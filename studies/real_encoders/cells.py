@@ -22,7 +22,8 @@ HERE = Path(__file__).parent
 CACHE = Path(os.environ.get("REAL_ENCODERS_CACHE", HERE / "cache"))
 RESULTS = HERE / "results"
 CHOOSING = ("minilm", "crepe", "resemblyzer", "opennsfw", "ppocr_text", "vae_dsprites", "betab_dsprites")
-CROSSED = ("minilm", "ddddocr", "factor_dsprites")
+CROSSED = tuple(ENCODERS) if os.environ.get("REAL_ENCODERS_CROSS") else ("minilm", "ddddocr", "factor_dsprites")
+ROWS = int(os.environ.get("REAL_ENCODERS_ROWS", 0))  # 0: as many as the encoder's speed allows
 TWINS = ("minilm", "crepe", "resemblyzer", "silero", "ppocr_upright", "ddddocr", "vae_dsprites", "factor_dsprites")
 
 
@@ -88,7 +89,7 @@ def encode(name, part, twin=False):
             sets = source.interventions(encoder.sets, rng)
             values, names = np.concatenate(list(sets.values())), np.repeat(list(sets), encoder.sets)
         else:
-            values, names = source.values(source.uniforms(encoder.rows, part, rng)), np.array([])
+            values, names = source.values(source.uniforms(ROWS or encoder.rows, part, rng)), np.array([])
         codes = encoder.load(twin)(source.inputs(values, rng))
         arrays = {layer: np.asarray(c, np.float32) for layer, c in zip(encoder.layers, codes, strict=True)}
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -109,9 +109,14 @@ def all_cells(half=None):
     return chosen
 
 
+def best_probe(truth):
+    """Held-out R2 of the best independent probe."""
+    return max(truth["ridge"], truth["knn"], truth["boosting"], truth["kernel"], 0)
+
+
 def acceptable_rungs(truth):
     """The rungs that the truth allows, if each of its numbers may be wrong by .05."""
-    best = max(truth["ridge"], truth["knn"], truth["boosting"], 0)
+    best = best_probe(truth)
     own = max(truth["one_code"], truth["own_codes"])
     linear = max(truth["ridge"], own)
     rungs = set()
@@ -139,7 +144,7 @@ def acceptable_rungs(truth):
 
 def judged(row, truth):
     """Statements of one row, each right (True) or wrong; a statement that was not made is left out."""
-    best = max(truth["ridge"], truth["knn"], truth["boosting"], 0)
+    best = best_probe(truth)
     found = row["rung"] not in ("absent", "joint", "folded", "implied")
     made = {"rung": row["rung"] in acceptable_rungs(truth)}
     if not found:
@@ -147,12 +152,16 @@ def judged(row, truth):
         if row["rung"] == "absent":
             made["absent: codes do not change"] = truth["effect"] < 2 * NOTHING
     made["direction"] = abs(row["direction"] - max(truth["ridge"], 0)) <= CLOSE
+    if row["dependence"] != "independent":
+        made["direction of a plain probe"] = abs(max(row["plain"], 0) - max(truth["ridge"], 0)) <= CLOSE
     made["readable"] = abs(row["readable"] - best) <= CLOSE
     if found:
         made["one_code"] = abs(row["one_code"] - truth["one_code"]) <= 2 * CLOSE
         made["leakage"] = abs(row["leakage"] - row["leakage_set"]) <= CLOSE_LEAKAGE
+        most = row["leakage"] + row["noise"] + CLOSE_LEAKAGE
+        made["leakage to leakage + noise"] = row["leakage"] - CLOSE_LEAKAGE <= row["leakage_set"] <= most
         if row["leakage"] > CLOSE_LEAKAGE and row["leaks_into"]:
-            made["leaks"] = row["leakage_set"] > CLOSE_LEAKAGE / 2
+            made["leaks at all"] = row["leakage_set"] > CLOSE_LEAKAGE / 2
     return made
 
 
@@ -211,6 +220,10 @@ def table():
             ]
             print(f"\n{half}, {label} factors")
             for statement in [*dict.fromkeys(r["statement"] for r in some), "all"]:
-                kept = [r for r in some if statement in ("all", r["statement"])]
+                kept = [
+                    r
+                    for r in some
+                    if r["statement"] == statement or (statement == "all" and "plain" not in r["statement"])
+                ]
                 share, low, high, n, encoders = share_by_encoder(kept)
                 print(f"  {statement:28} {share:.3f} ({low:.2f} to {high:.2f}), {n} statements, {encoders} encoders")

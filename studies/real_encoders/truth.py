@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import RidgeCV
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 
@@ -47,21 +48,24 @@ def shares(sets, values, factors):
 def total_effects(sets, codes, factors):
     """How much of the most affected code's variance setting one factor changes, beyond what noise changes.
 
-    The code is chosen on the first half of the rows and measured on the second, so that no effect has the value 0.
+    The code is the most significant one on the first half of the rows and is measured on the second, so that no effect
+    has the value 0.
     """
     spread = np.concatenate([codes[name] for name in sets]).var(0)
     alive = spread > 1e-6 * spread.max()
     half = len(codes["base"]) // 2
 
-    def change(name, rows):
-        return np.square(codes["base"][rows] - codes[name][rows]).mean(0)[alive] / (2 * spread[alive])
-
     def beyond_noise(name, rows):
-        return change(name, rows) - (change("again", rows) if "again" in sets else 0)
+        changes = np.square(codes["base"][rows] - codes[name][rows])[:, alive]
+        if "again" in sets:
+            changes = changes - np.square(codes["base"][rows] - codes["again"][rows])[:, alive]
+        return changes.mean(0) / (2 * spread[alive]), changes.mean(0) / np.maximum(changes.std(0), 1e-30)
 
-    first, second = slice(None, half), slice(half, None)
-    names = [f"set {factor.name}" for factor in factors]
-    return np.array([beyond_noise(name, second)[beyond_noise(name, first).argmax()] for name in names])
+    def effect(name):
+        code = beyond_noise(name, slice(None, half))[1].argmax()
+        return beyond_noise(name, slice(half, None))[0][code]
+
+    return np.array([effect(f"set {factor.name}") for factor in factors])
 
 
 def directions(codes, targets):
@@ -97,6 +101,17 @@ def binned(codes, test, targets, test_targets):
     return own, other
 
 
+def kernel_predictions(codes, targets, test):
+    """Ridge in the space of a Gaussian kernel; width and penalty by three folds."""
+    search = GridSearchCV(
+        KernelRidge(kernel="rbf"),
+        {"gamma": [g / codes.shape[1] / codes.var() for g in (0.1, 0.5)], "alpha": [0.01, 0.1, 1]},
+        cv=KFold(3, shuffle=True, random_state=0),
+    )
+    centre = targets.mean(0)
+    return search.fit(codes, targets - centre).predict(test) + centre
+
+
 def own_block(codes, targets, test, test_targets, purity, order):
     """Best R2 of splines of the purest codes, times the lowest purity among them."""
     best = 0.0
@@ -126,11 +141,17 @@ def truths(source, values, codes, set_values, set_codes):
     targets = np.column_stack(columns)
     own, other = ridge_predictions(codes, targets[:n], test)
     mean, weights, _ = directions(codes, targets[:n])
-    per_code, noise_per_code = shares(sets, set_codes, factors)[0]
+    # a code may follow a factor on both sides of its median, so its distance from the median is looked at as well
+    middle = np.median(codes, axis=0)
+    viewed, viewed_test = (np.column_stack([rows, np.abs(rows - middle)]) for rows in (codes, test))
+    viewed_sets = {name: np.column_stack([rows, np.abs(rows - middle)]) for name, rows in set_codes.items()}
+    per_code, noise_per_code = shares(sets, viewed_sets, factors)[0]
     effects = total_effects(sets, set_codes, factors)
     scaler = StandardScaler().fit(codes)
     components = PCA(min(30, *codes.shape), random_state=0).fit(scaler.transform(codes))
     reduced, reduced_test = (components.transform(scaler.transform(rows)) for rows in (codes, test))
+    smooth = kernel_predictions(reduced, targets[:n], reduced_test)
+    whitened = kernel_predictions(reduced / reduced.std(0), targets[:n], reduced_test / reduced.std(0))
     records = []
     for j, factor in enumerate(factors):
         part = slice(at[j], at[j + 1])
@@ -139,8 +160,8 @@ def truths(source, values, codes, set_values, set_codes):
         errors = np.square(here - own[:, part]).sum() + np.mean([np.square(there - o[:, part]).sum() for o in other])
         ridge = 1 - errors / (np.square(here - centre).sum() + np.square(there - centre).sum())
         near = KNeighborsRegressor(10, weights="distance").fit(reduced, here).predict(reduced_test)
-        in_rows, in_test = binned(codes, test, here, there)
-        first = np.argsort(-in_rows)[:24]
+        in_rows, in_test = binned(viewed, viewed_test, here, there)
+        first = np.argsort(-in_rows[: codes.shape[1]])[:24]
         mixed, mixed_test = (
             np.column_stack([reduced[:, :24], codes[:, first]]),
             np.column_stack([reduced_test[:, :24], test[:, first]]),
@@ -168,10 +189,11 @@ def truths(source, values, codes, set_values, set_codes):
                 "ridge": ridge,
                 "knn": explained(there, near, centre),
                 "boosting": explained(there, boosted, centre),
+                "kernel": max(explained(there, smooth[:, part], centre), explained(there, whitened[:, part], centre)),
                 "one_code": max(in_test[code], 0) * purity[code],
-                "code": code,
+                "code": code % codes.shape[1],
                 "purity": purity[code],
-                "own_codes": own_block(codes, here, test, there, purity, order) if len(order) else 0.0,
+                "own_codes": own_block(viewed, here, viewed_test, there, purity, order) if len(order) else 0.0,
                 "largest_share": per_code[:, j].max(),
                 "leakage": max(1 - noise - leaks[j], 0.0),
                 "leaks_into": factors[int(np.argmax(others))].name,
