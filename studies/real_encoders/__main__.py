@@ -17,6 +17,8 @@ def main(command):
     if command == "run":
         cells.run_codes_and_truths()
         scoring.run()
+    elif command == "stored":
+        scoring.write_stored()
     elif command == "table":
         scoring.table()
     elif command == "pictures":
@@ -24,7 +26,7 @@ def main(command):
 
         pictures.draw()
     else:
-        raise SystemExit("Give one command: run, table or pictures.")
+        raise SystemExit("Give one command: run, stored (tables of a run that was stopped), table or pictures.")
 
 
 if __name__ == "__main__":

@@ -165,6 +165,11 @@ def representations():
     return [(n, layer, derived) for n, e in ENCODERS.items() for layer in e.layers for derived in derived_of(n, layer)]
 
 
+def write_codes():
+    """The table of codes with versions and digests."""
+    write_rows(RESULTS / "codes.csv", (json.loads(p.read_text(encoding="utf-8")) for p in sorted(CACHE.glob("*.json"))))
+
+
 def run_codes_and_truths():
     """Encode everything, then measure the truths, and write both tables."""
     for name in ENCODERS:
@@ -172,5 +177,5 @@ def run_codes_and_truths():
             encode(name, part)
         for part in ("independent", "interventions") if name in TWINS else ():
             encode(name, part, twin=True)
-    write_rows(RESULTS / "codes.csv", (json.loads(p.read_text(encoding="utf-8")) for p in sorted(CACHE.glob("*.json"))))
+    write_codes()
     write_rows(RESULTS / "truths.csv", (record for cell in representations() for record in truth_of(*cell)))

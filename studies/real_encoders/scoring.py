@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import spearmanr
 from sklearn.model_selection import KFold
 
 from studies.real_encoders import cells
@@ -63,9 +64,14 @@ def direction_when_set(source, weights, set_values, set_codes):
     return records
 
 
+def stored(name, layer, derived, dependence):
+    """Where the ladder of a cell is stored."""
+    return cells.CACHE / f"ladders.{library_digest()}" / f"{name}.{layer}.{derived or 'plain'}.{dependence}.json"
+
+
 def ladder_of(name, layer, derived, dependence):
     """The ladder's row of every factor with what setting the factors gives for its own directions."""
-    path = cells.CACHE / f"ladders.{library_digest()}" / f"{name}.{layer}.{derived or 'plain'}.{dependence}.json"
+    path = stored(name, layer, derived, dependence)
     if not path.is_file():
         import unweave
 
@@ -165,10 +171,10 @@ def judged(row, truth):
     return made
 
 
-def judgements(half=None):
+def judgements(some):
     """One record per statement."""
     records = []
-    for cell in all_cells(half):
+    for cell in some:
         by_factor = {truth["factor"]: truth for truth in cells.truth_of(*cell[:3])}
         for row in ladder_of(*cell):
             truth = by_factor[row["factor"]]
@@ -178,19 +184,26 @@ def judgements(half=None):
     return records
 
 
-def run(half=None):
-    """Ladders of all cells, and the tables of rows and of judged statements."""
-    rows = [
-        {"half": "choosing" if cells.choosing(*cell[::2][:2], cell[3]) else "scored"} | row
-        for cell in all_cells(half)
-        for row in ladder_of(*cell)
-    ]
-    if half is None:
-        for row in rows:
-            row["library"] = library_digest()
-        cells.write_rows(cells.RESULTS / "ladders.csv", rows)
-        cells.write_rows(cells.RESULTS / "statements.csv", judgements())
-    return rows
+def run(some=None):
+    """Ladders of all cells or some, and the tables of rows and of judged statements."""
+    some = all_cells() if some is None else some
+    common = {"library": library_digest()}
+    rows = []
+    for name, layer, derived, dependence in some:
+        half = "choosing" if cells.choosing(name, derived, dependence) else "scored"
+        rows += [{"half": half} | row | common for row in ladder_of(name, layer, derived, dependence)]
+    cells.write_rows(cells.RESULTS / "ladders.csv", rows)
+    cells.write_rows(cells.RESULTS / "statements.csv", judgements(some))
+
+
+def write_stored():
+    """The tables of the cells that are there."""
+    there = [cell for cell in all_cells() if stored(*cell).is_file()]
+    print(f"{len(there)} of {len(all_cells())} ladders are there")
+    cells.write_codes()
+    truths = dict.fromkeys(cell[:3] for cell in there)
+    cells.write_rows(cells.RESULTS / "truths.csv", (record for cell in truths for record in cells.truth_of(*cell)))
+    run(there)
 
 
 def share_by_encoder(records, draws=2000):
@@ -227,3 +240,35 @@ def table():
                 ]
                 share, low, high, n, encoders = share_by_encoder(kept)
                 print(f"  {statement:28} {share:.3f} ({low:.2f} to {high:.2f}), {n} statements, {encoders} encoders")
+    layers_and_twins()
+
+
+def layers_and_twins():
+    """Print how the ladder orders layers, and what training adds over the shuffled twin, beside the truth."""
+    stated, true = {}, {}
+    for cell in all_cells():
+        if cell[3] == "independent" and stored(*cell).is_file():
+            for row, truth in zip(ladder_of(*cell), cells.truth_of(*cell[:3]), strict=True):
+                key = (*cell[:3], row["factor"])
+                stated[key], true[key] = row["direction"], max(truth["ridge"], 0)
+    first = [key for key in stated if key[1] == ENCODERS[key[0]].layers[0]]
+    changes = {}
+    for key in first:
+        second = (key[0], ENCODERS[key[0]].layers[1], "", key[3])
+        changes.setdefault(key[0], []).append((stated[second] - stated[key], true[second] - true[key]))
+    rng, names = np.random.default_rng(0), list(changes)
+
+    def correlation(some):
+        return spearmanr(np.concatenate([changes[name] for name in some])).statistic
+
+    draws = [correlation(rng.choice(names, len(names))) for _ in range(500)]
+    low, high = np.quantile(draws, [0.025, 0.975])
+    print(f"\nchange of direction between layers, rank correlation {correlation(names):.3f} ({low:.2f} to {high:.2f})")
+    for name in cells.TWINS:
+        layer = ENCODERS[name].layers[1]
+        gains = []
+        for key in stated:
+            twin = (name, layer, "twin", key[3])
+            if key[:3] == (name, layer, "") and twin in stated:
+                gains.append(f"{key[3]} {true[key] - true[twin]:+.2f} (stated {stated[key] - stated[twin]:+.2f})")
+        print(f"{name}, trained minus shuffled: " + ", ".join(gains))
