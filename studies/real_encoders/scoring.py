@@ -19,6 +19,8 @@ from studies.real_encoders.truth import directions, explained, shares
 
 CLOSE, CLOSE_LEAKAGE = 0.05, 0.1  # differences that count as agreement
 NOTHING = 0.05  # recovery, or effect on codes, below which a factor counts as not there
+# beside the statements of the ladder, for comparison
+REFERENCES = ("direction of a plain probe", "leakage to leakage + noise")
 NUMBERS = ("one_code", "own_codes", "direction", "readable", "leakage")
 
 
@@ -236,7 +238,7 @@ def table():
                 kept = [
                     r
                     for r in some
-                    if r["statement"] == statement or (statement == "all" and "plain" not in r["statement"])
+                    if r["statement"] == statement or (statement == "all" and r["statement"] not in REFERENCES)
                 ]
                 share, low, high, n, encoders = share_by_encoder(kept)
                 print(f"  {statement:28} {share:.3f} ({low:.2f} to {high:.2f}), {n} statements, {encoders} encoders")
