@@ -14,9 +14,10 @@ from unweave.evaluation.unlabelled import RunFacts, RunPair, Unlabelled
 from unweave.metrics.manifolds import Spectrum
 from unweave.report import terminal as whole_text
 from unweave.report.answer import Answer, ComparedQuestion, FactorRow, QuestionLine, Ranked
+from unweave.report.figures.curves import draw_runs
 from unweave.report.geometry import geometry_table
 from unweave.report.latex import latex_rows
-from unweave.report.tables import READING, concept_table, draw_runs, grouped_table, runs_table
+from unweave.report.tables import READING, concept_table, grouped_table, runs_table
 from unweave.report.terminal import (
     CANNOT_TELL,
     MOST_FACTORS,
@@ -466,7 +467,6 @@ def test_figures_of_trained_models_are_written(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     from unweave.models import model as pictures
     from unweave.report.figures import curves as training
-    from unweave.report.figures import geometry
 
     asked, drawn = [], []
 
@@ -482,7 +482,7 @@ def test_figures_of_trained_models_are_written(tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "traversals", seen("traversals", {}))
     for name in ("loss_figure", "reconstruction_figure", "traversal_figure"):
         monkeypatch.setattr(training, name, lambda *given, name=name: name)
-    monkeypatch.setattr(geometry, "save", lambda figure, path: (figure, path.relative_to(tmp_path).as_posix()))
+    monkeypatch.setattr(training, "save", lambda figure, path: (figure, path.relative_to(tmp_path).as_posix()))
     models = [SimpleNamespace(name=f"m{k}", network=None if k == 0 else k) for k in range(18)]
     found = list(draw_runs(tmp_path, models, SimpleNamespace(sample=sample)))
     assert found[:2] == [("loss_figure", "losses.png"), ("reconstruction_figure", "reconstructions.png")]

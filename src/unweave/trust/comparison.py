@@ -15,7 +15,8 @@ from unweave.card.decorator import Choice, card_of
 from unweave.estimators.independence import corrected
 from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
-from unweave.trust.intervals import N_PARTS, PartScores, check_level, part_scores
+from unweave.trust.budget import N_PARTS
+from unweave.trust.intervals import PartScores, check_level, part_scores
 
 Truths = NDArray[np.bool_]
 
@@ -106,7 +107,7 @@ def _letter(k: int) -> str:
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference of the raw scores of two representations, first minus second.
+    """Difference of the scores of two representations, as they are shown: first minus second.
 
     ``lower`` and ``upper`` are its interval at the level of the comparison, for this pair alone; ``p_value`` is
     corrected by Holm for the number of pairs.
@@ -134,7 +135,7 @@ class Comparison:
     n_units : int
         Number of rows, or of row groups.
     scores : dict of name to float
-        Scores before clipping, best first.
+        Scores as they are shown, clipped to the bounds of the metric, best first.
     differences : tuple of `Difference`
         Every pair, the better one first.
     ties : tuple of tuples of str
@@ -176,7 +177,6 @@ def compared(
     *,
     level: float = 0.95,
     n_parts: int = N_PARTS,
-    budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> Comparison:
@@ -188,8 +188,8 @@ def compared(
         The metric to compare by.
     evidences : mapping of name to Evidence
         The same samples in the same order, with the same row groups.
-    level, n_parts, budget, seed, n_jobs
-        As for `intervals`; the budget is for all representations together.
+    level, n_parts, seed, n_jobs
+        As for `intervals`.
 
     Examples
     --------
@@ -204,9 +204,9 @@ def compared(
     if len(evidences) < 2:
         raise EvidenceError("A comparison needs at least two representations: pass a mapping from names to evidence.")
     _refuse_other_samples(evidences)
-    label, share = card_of(metric).name, None if budget is None else budget / len(evidences)
+    label = card_of(metric).name
     found = {
-        name: part_scores({label: metric}, evidence, n_parts=n_parts, budget=share, seed=seed, n_jobs=n_jobs)[label]
+        name: part_scores({label: metric}, evidence, n_parts=n_parts, seed=seed, n_jobs=n_jobs)[label]
         for name, evidence in evidences.items()
     }
     return comparison_of_parts(label, found, level)
@@ -233,7 +233,7 @@ def comparison_of_parts(metric: str, found: Mapping[str, PartScores | Finding], 
         reason = Finding("comparison_undefined", metric=metric, representation=undefined[0])
         return Comparison(metric, level, reason=reason)
     fewest = min(scored.values(), key=lambda parts: len(parts.raw))
-    order = sorted(scored, key=lambda name: scored[name].score.raw, reverse=not fewest.score.lower_is_better)
+    order = sorted(scored, key=lambda name: scored[name].score.value, reverse=not fewest.score.lower_is_better)
     differences = _differences(order, scored, fewest, level)
     told_apart = {frozenset((pair.first, pair.second)) for pair in differences if pair.p_value <= 1 - level}
     ties = sets_of_ties(order, told_apart)
@@ -241,7 +241,7 @@ def comparison_of_parts(metric: str, found: Mapping[str, PartScores | Finding], 
         metric=metric,
         level=level,
         n_units=fewest.plan.n_units,
-        scores={name: scored[name].score.raw for name in order},
+        scores={name: scored[name].score.value for name in order},
         differences=differences,
         ties=ties,
         letters=letters_of(order, ties),
@@ -275,8 +275,8 @@ def _differences(
     plan, n_done = fewest.plan, len(fewest.raw)
     pairs = list(itertools.combinations(order, 2))
     first, second = np.triu_indices(len(order), 1)
-    scores = np.array([scored[name].score.raw for name in order])
-    of_parts = np.array([scored[name].raw[:n_done] for name in order])
+    scores = np.array([scored[name].score.value for name in order])
+    of_parts = np.array([np.clip(scored[name].raw[:n_done], *scored[name].score.bounds) for name in order])
     gaps = scores[first] - scores[second]
     errors = np.sqrt(plan.factor * np.var(of_parts[first] - of_parts[second], axis=1, ddof=1))
     freedom = min(n_done, plan.n_units) - 1

@@ -24,7 +24,7 @@ class Level(StrEnum):
 
     A level is a text, so that files hold the same words. ``gravity`` is its place in this order: a score that could not
     be checked comes after one with small doubts, because pages prefer numbers about which something is known. A
-    `Verdict` is never 'not checked'; this is the level of a score without a verdict.
+    score is not checked if it has no verdict, or if the draws of its verdict did not fit into the budget.
 
     >>> max(Level.CAUTION, Level.TRUST, key=lambda level: level.gravity)
     'caution'
