@@ -218,10 +218,20 @@ def share_by_encoder(records, draws=2000):
     return means.mean(), *np.quantile(resampled, [0.025, 0.975]), sum(map(len, per.values())), len(means)
 
 
+def stored_table(name):
+    """The rows of a table of the results."""
+    with (cells.RESULTS / f"{name}.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def plain_rows(row):
+    """Whether a row is of independent factors."""
+    return row["dependence"] == "independent"
+
+
 def table():
     """Print right statements by kind, half and dependence, from the stored table."""
-    with (cells.RESULTS / "statements.csv").open(encoding="utf-8") as file:
-        records = list(csv.DictReader(file))
+    records = stored_table("statements")
     for half in ("choosing", "scored"):
         for label, wanted in (
             ("independent", lambda d: d == "independent"),
@@ -247,12 +257,9 @@ def table():
 
 def layers_and_twins():
     """Print how the ladder orders layers, and what training adds over the shuffled twin, beside the truth."""
-    stated, true = {}, {}
-    for cell in all_cells():
-        if cell[3] == "independent" and stored(*cell).is_file():
-            for row, truth in zip(ladder_of(*cell), cells.truth_of(*cell[:3]), strict=True):
-                key = (*cell[:3], row["factor"])
-                stated[key], true[key] = row["direction"], max(truth["ridge"], 0)
+    key = ("encoder", "layer", "derived", "factor")
+    stated = {tuple(r[k] for k in key): float(r["direction"]) for r in stored_table("ladders") if plain_rows(r)}
+    true = {tuple(r[k] for k in key): max(float(r["ridge"]), 0) for r in stored_table("truths")}
     first = [key for key in stated if key[1] == ENCODERS[key[0]].layers[0]]
     changes = {}
     for key in first:
