@@ -15,9 +15,22 @@ from importlib.resources import files
 from string import Formatter
 from typing import Any
 
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 MINUS, NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
 READ_OUT = 0.8  # smallest R2 at which a factor counts as readable from the codes
 _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "=": operator.eq, "-": operator.sub}
+
+
+def printable(name: object) -> str:
+    """A name as one line of text without characters that control a terminal or the direction of writing.
+
+    >>> printable("a\\nb"), printable("size")
+    ('a b', 'size')
+    """
+    text = str(name)
+    if text.isprintable():
+        return text
+    return CONTROL.sub(lambda found: " " if found[0] in "\n\r\t\f" else "\ufffd", text)
 
 
 def fixed(value: float | None, digits: int = 3) -> str:

@@ -413,16 +413,15 @@ def test_equal_ends_of_a_range_are_one_number(low, high, text):
 )
 def test_the_heading_counts_factors_and_codes(n_factors, sizes, screened, heading):
     kinds = ["continuous"] * (n_factors - 1) + ["ordinal"]
-    data = {
-        "n_rows": 10_000,
-        "factors": [{"name": f"z{k}", "kind": kind} for k, kind in enumerate(kinds)],
-        "representations": {name: {"n_codes": size} for name, size in sizes.items()},
-        "screening": {name: {"n_codes": size} for name, size in screened.items()},
-    }
-    assert whole_text._heading(SimpleNamespace(data=data)).startswith(heading)
-    assert (
-        whole_text._heading(SimpleNamespace(data=data | {"n_rows": 0})) == "A decoder alone, without factors and codes"
+    data = SimpleNamespace(
+        n_rows=10_000,
+        factors=[SimpleNamespace(name=f"z{k}", kind=kind) for k, kind in enumerate(kinds)],
+        representations={name: SimpleNamespace(n_codes=size) for name, size in sizes.items()},
+        screening={name: SimpleNamespace(n_codes=size) for name, size in screened.items()},
     )
+    assert whole_text._heading(SimpleNamespace(data=data)).startswith(heading)
+    data.n_rows = 0
+    assert whole_text._heading(SimpleNamespace(data=data)) == "A decoder alone, without factors and codes"
 
 
 @pytest.mark.parametrize(

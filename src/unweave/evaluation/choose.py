@@ -18,6 +18,7 @@ from unweave.metrics import CATALOGUE
 from unweave.names import suggestion
 from unweave.own_modules import imported
 from unweave.score import Score
+from unweave.sentences import printable
 from unweave.trust.budget import Allowance, DataSizes, Prices, Work, draw_plan, rows_for_draws, table, work_of
 from unweave.trust.effects import Steps
 from unweave.trust.floors import may_use_some_rows
@@ -212,7 +213,7 @@ def _label(choice: Any) -> str:
         _check_option(metric_of(choice), option)
     check_option_values(name, option_types(inspect.unwrap(metric_of(choice))), options)
     stated = ", ".join(f"{option}={value}" for option, value in options.items())
-    return f"{name} ({stated})" if stated else name
+    return printable(f"{name} ({stated})") if stated else name
 
 
 def chosen_by_text(text: str) -> Any:

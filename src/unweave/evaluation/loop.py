@@ -21,7 +21,6 @@ from unweave.arrays import Rows
 from unweave.card import Card
 from unweave.card.card import CardDescription
 from unweave.card.decorator import metric_of, stated_options
-from unweave.codec import plain_data
 from unweave.evaluation.choose import (
     PANEL_VERSION,
     MetricChoice,
@@ -30,7 +29,7 @@ from unweave.evaluation.choose import (
     fitting_metrics,
     time_shares,
 )
-from unweave.evaluation.results import Evaluation, Row, described_data
+from unweave.evaluation.results import Evaluation, EvaluationData, MatchedPair, Row, ScreenedCode, Screening
 from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
 from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
@@ -38,9 +37,10 @@ from unweave.metrics import identification
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.progress import Progress, progress_bar
 from unweave.score import Score
+from unweave.sentences import printable
 from unweave.threads import thread_controller
 from unweave.trust.budget import PLANNED_SHARE, seconds_of_diagnosis
-from unweave.trust.comparison import comparison_of_parts
+from unweave.trust.comparison import Comparison, comparison_of_parts
 from unweave.trust.diagnosis import diagnose
 from unweave.trust.floors import noise_floors
 from unweave.trust.intervals import PartScores, check_level, interval_of_parts, part_scores
@@ -76,7 +76,7 @@ def assured(
         progress.step(f"diagnosis{about}", seconds_of_diagnosis(shares[name].sizes))
         dense = evidence.sparse_codes is None
         diagnosis = diagnose(evidence if dense else evidence.factors_alone())
-        known["diagnosis"][name] = diagnosis.to_dict()
+        known["diagnosis"][name] = diagnosis
         steps = check_steps(evidence, diagnosis) if dense and budget else None
         plan = shares[name].plan(steps, started)
         watch = progress.counted_step(f"intervals{about}", plan.seconds_of_parts)
@@ -126,7 +126,7 @@ def _seeded(entry: Any, seed: int | None) -> Any:
 
 def _compared(
     of_parts: Mapping[str, Mapping[str, PartScores | Finding]], chosen: Mapping[str, Any], level: float
-) -> dict[str, Any]:
+) -> dict[str, Comparison]:
     """Which representations differ significantly, for every metric with factors that has a score for all of them.
 
     The comparison uses the same parts of the samples as the intervals.
@@ -135,7 +135,7 @@ def _compared(
     for label, entry in chosen.items():
         card, found = metric_of(entry).card, {name: parts[label] for name, parts in of_parts.items() if label in parts}
         if len(found) == len(of_parts) and "factors" in card.needs:
-            comparisons[label] = plain_data(comparison_of_parts(card.name, found, level))
+            comparisons[label] = comparison_of_parts(card.name, found, level)
     return comparisons
 
 
@@ -146,7 +146,7 @@ MOST_FACTORS = 24
 SHARES = (0.01, 0.99)  # codes beyond these quantiles are drawn at the edge
 
 
-def matched_pairs(evidence: Evidence, score: Score) -> list[dict[str, Any]]:
+def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
     """The code that `identification` matched to each factor, and the values of both on some rows, scaled to 0..1.
 
     A factor without a matched code is paired with the code that depends on it most. Constant factors are left out, and
@@ -155,7 +155,7 @@ def matched_pairs(evidence: Evidence, score: Score) -> list[dict[str, Any]]:
     >>> from unweave.metrics import identification
     >>> z = np.random.default_rng(0).normal(size=(200, 2))
     >>> evidence = Evidence(z, z[:, ::-1])
-    >>> [(pair["factor"], pair["code"]) for pair in matched_pairs(evidence, identification(evidence))]
+    >>> [(pair.factor, pair.code) for pair in matched_pairs(evidence, identification(evidence))]
     [('factor 0', 'code 1'), ('factor 1', 'code 0')]
     """
     chosen, purity = score.parts["chosen_matrix"], score.parts["purity_matrix"]
@@ -166,22 +166,16 @@ def matched_pairs(evidence: Evidence, score: Score) -> list[dict[str, Any]]:
             continue
         used = np.flatnonzero(chosen[:, j])
         i = int(used[purity[used, j].argmax()] if used.size else purity[:, j].argmax())
-        pairs.append(
-            {
-                "factor": name,
-                "code": evidence.code_names[i],
-                "x": _positions(evidence.factors[:, j], rows, (0.0, 1.0)),
-                "y": _positions(evidence.codes[:, i], rows, SHARES),
-            }
-        )
-    return pairs
+        x = _positions(evidence.factors[:, j], rows, (0.0, 1.0))
+        pairs.append(MatchedPair(name, evidence.code_names[i], x, _positions(evidence.codes[:, i], rows, SHARES)))
+    return tuple(pairs)
 
 
-def _positions(column: np.ndarray, rows: np.ndarray, shares: tuple[float, float]) -> list[float]:
+def _positions(column: np.ndarray, rows: np.ndarray, shares: tuple[float, float]) -> tuple[float, ...]:
     """Values of these rows, scaled to 0..1 between two quantiles of the column and rounded to three digits."""
     low, high = np.quantile(column, shares)
     width = high - low if high > low else 1.0
-    return np.round(np.clip((column[rows] - low) / width, 0.0, 1.0), 3).tolist()
+    return tuple(np.round(np.clip((column[rows] - low) / width, 0.0, 1.0), 3).tolist())
 
 
 MANY_CODES = 1000  # with more dense codes than this, codes are screened
@@ -201,8 +195,8 @@ MOST_LISTED = 1000
 
 def screened_first(
     evidences: Mapping[str, Evidence], wanted: bool | None, is_panel: bool
-) -> tuple[Mapping[str, Evidence], dict[str, Any]]:
-    """Return the evidences to score, and under 'screening' which codes were selected.
+) -> tuple[Mapping[str, Evidence], dict[str, Screening]]:
+    """Return the evidences to score, and for every screened representation which codes were selected.
 
     With ``wanted=None``, only many codes are screened, and only for the panel. If any representation is screened, all
     of them are scored on the same half of the rows.
@@ -220,9 +214,11 @@ def screened_first(
             found = screened(evidence.rows(first), RATE, fewest=evidence.n_factors)
             chosen = _chosen(found, evidence.n_factors)
             rest = rest.choosing_codes(chosen)
-            known[name] = _described(found, chosen.size, first.size)
+            n_found = int((found.q_value <= found.rate).sum())
+            codes = tuple(ScreenedCode(**row) for row in found.rows()[: min(n_found, MOST_LISTED)])
+            known[name] = Screening(found.n_codes, n_found, chosen.size, first.size, found.rate, codes)
         scored[name] = _dense(rest)
-    return scored, {"screening": known}
+    return scored, known
 
 
 def _may_be(evidence: Evidence) -> bool:
@@ -246,18 +242,6 @@ def _chosen(found: ScreenedCodes, n_factors: int) -> Rows:
         seen.update([factor])
     order = np.argsort(turns, kind="stable")[:most]
     return np.sort(found.codes[order])
-
-
-def _described(found: ScreenedCodes, n_scored: int, n_rows: int) -> dict[str, Any]:
-    significant = int((found.q_value <= found.rate).sum())
-    return {
-        "n_codes": found.n_codes,
-        "n_found": significant,
-        "n_scored": n_scored,
-        "n_rows": n_rows,
-        "rate": found.rate,
-        "codes": found.rows()[: min(significant, MOST_LISTED)],
-    }
 
 
 def _dense(evidence: Evidence) -> Evidence:
@@ -384,7 +368,8 @@ def compare(
     if not (isinstance(representations, Mapping) and representations):
         raise EvidenceError("There is nothing to compare: pass a mapping from names to codes.")
     evidences = {
-        str(name): _evidence_of(str(name), factors, codes, evidence_options) for name, codes in representations.items()
+        (shown := printable(name)): _evidence_of(shown, factors, codes, evidence_options)
+        for name, codes in representations.items()
     }
     if len(evidences) < len(representations):
         raise EvidenceError("Two representations have the same name: give each a name of its own.")
@@ -456,8 +441,14 @@ def _run(
             rows, known = assured(
                 rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, progress=shown
             )
-    known |= {"panel": PANEL_VERSION} if is_panel else {}
-    return Evaluation(tuple(rows), described_data(evidences) | known | screening | _pictured(rows, evidences))
+    pairs = {
+        row.representation: matched_pairs(evidences[row.representation], row.score)
+        for row in reversed(rows)
+        if row.label == identification.card.name and row.score is not None and "chosen_matrix" in row.score.parts
+    }
+    panel = PANEL_VERSION if is_panel else None
+    data = EvaluationData.of(evidences, **known, screening=screening, matched_pairs=pairs, panel=panel)
+    return Evaluation(tuple(rows), data)
 
 
 def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
@@ -467,16 +458,6 @@ def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
         raise EvidenceError(f"budget={assurance.budget!r} is not a time: use a number of seconds from 0.")
     if not (isinstance(assurance.level, Real) and 0 < assurance.level < 1):
         raise EvidenceError(f"level={assurance.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
-
-
-def _pictured(rows: Iterable[Row], evidences: Mapping[str, Evidence]) -> dict[str, Any]:
-    """Data for small plots of factors against their matched codes, if `identification` was computed."""
-    pairs = {
-        row.representation: matched_pairs(evidences[row.representation], row.score)
-        for row in reversed(list(rows))
-        if row.label == identification.card.name and row.score is not None and "chosen_matrix" in row.score.parts
-    }
-    return {"matched_pairs": pairs} if pairs else {}
 
 
 def _what_is_missing(evidence: Evidence) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -17,6 +17,8 @@ from unweave.findings import Finding, shared_reason
 from unweave.metrics.identification import IDENTIFIED
 from unweave.metrics.identification import PARTLY as PARTLY_IDENTIFIED
 from unweave.sentences import brief, fixed, found_factors, listed, most_found, reported_score, say, separate, texts
+from unweave.trust.comparison import Comparison
+from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.verdict_record import Level, Reason
 
 SOURCE = "identification"
@@ -53,14 +55,14 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
     row = evaluation.row(SOURCE, representation)
     if row is None or row.score is None:
         return ()
-    names = [factor["name"] for factor in evaluation.data["factors"]]
     findings = {finding.factors[0]: finding for finding in row.score.findings if finding.factors}
-    constant = set(evaluation.data.get("diagnosis", {}).get(representation, {}).get("constant_factors", ()))
-    determined_by = _determined_by(evaluation, representation)
+    diagnosis = evaluation.data.diagnosis.get(representation)
+    constant = diagnosis.constant_factors if diagnosis else ()
+    determined_by = {entry.determined: entry.by for entry in diagnosis.constraints} if diagnosis else {}
     undefined = math.isnan(row.score.raw)
     return tuple(
         _row(name, j, row, findings.get(name), determined_by.get(name, ()), name in constant, undefined)
-        for j, name in enumerate(names)
+        for j, name in enumerate(evaluation.data.factor_names)
     )
 
 
@@ -108,11 +110,6 @@ def _ends(row: Row, factor: str) -> tuple[float | None, float | None]:
         return None, None
     low, high = (float(min(max(end, 0.0), 1.0)) for end in ends)
     return low, high
-
-
-def _determined_by(evaluation: Evaluation, representation: str) -> dict[str, tuple[str, ...]]:
-    diagnosis: dict[str, Any] = evaluation.data.get("diagnosis", {}).get(representation, {})
-    return {entry["determined"]: tuple(entry["by"]) for entry in diagnosis.get("constraints", ())}
 
 
 def _known(number: Any) -> float | None:
@@ -282,9 +279,9 @@ def _in_a_word(row: Row, noise: float | None) -> str:
 
 def _other_content(question: Question, evaluation: Evaluation, representation: str) -> QuestionLine | None:
     """The share of the codes' variance that no factor explains, from the diagnosis."""
-    diagnosis = evaluation.data.get("diagnosis", {}).get(representation, {})
-    share = diagnosis.get("nuisance_share")
-    if share is None:
+    diagnosis = evaluation.data.diagnosis.get(representation)
+    share = math.nan if diagnosis is None else diagnosis.nuisance_share
+    if math.isnan(share):
         return None
     answer = "yes" if share >= 1 - YES else "partly" if share > PARTLY else "no"
     return QuestionLine(
@@ -369,14 +366,14 @@ def screening_sentences(evaluation: Evaluation) -> list[str]:
     """A text of one or two sentences for every representation whose codes were screened."""
     several = len(evaluation.representations) > 1
     said = []
-    for name, found in evaluation.data.get("screening", {}).items():
+    for name, found in evaluation.data.screening.items():
         finding = Finding(
             "codes_screened",
-            n_codes=found["n_codes"],
-            n_found=found["n_found"],
-            n_scored=found["n_scored"],
-            n_rows=found["n_rows"],
-            rate=found["rate"],
+            n_codes=found.n_codes,
+            n_found=found.n_found,
+            n_scored=found.n_scored,
+            n_rows=found.n_rows,
+            rate=found.rate,
         )
         sentence = str(finding)
         said.append(f"{name}: {sentence}" if several else sentence)
@@ -386,11 +383,10 @@ def screening_sentences(evaluation: Evaluation) -> list[str]:
 def code_lists(evaluation: Evaluation) -> list[dict[str, Any]]:
     """For every representation whose codes were screened, the codes that a page shows, and how many it does not."""
     lists = []
-    for (name, found), sentence in zip(
-        evaluation.data.get("screening", {}).items(), screening_sentences(evaluation), strict=True
-    ):
-        shown = [row | {"q": _q(row["q_value"])} for row in found["codes"][:SHOWN]]
-        hidden = found["n_codes"] - len(shown)
+    sentences = screening_sentences(evaluation)
+    for (name, found), sentence in zip(evaluation.data.screening.items(), sentences, strict=True):
+        shown = [plain_data(code) | {"q": _q(code.q_value)} for code in found.codes[:SHOWN]]
+        hidden = found.n_codes - len(shown)
         lists.append({"representation": name, "sentence": sentence, "codes": shown, "n_hidden": hidden})
     return lists
 
@@ -467,17 +463,20 @@ def fitting_advice(reason: Reason, evaluation: Evaluation, representation: str) 
     if advice is None or advice.kind != "advice":
         return reason.instead
     concerns = str(advice.quantities["concerns"])
-    if concerns == "P1" and not _factors_depend(evaluation.data.get("diagnosis", {}).get(representation, {})):
+    if concerns == "P1" and not _factors_depend(evaluation.data.diagnosis.get(representation)):
         return ""
     named = [name for name in str(advice.quantities.get("metrics", "")).split(" or ") if name]
     useful = [name for name in named if _says_something(evaluation.row(name, representation))]
     return str(Finding("advice", concerns=concerns, metrics=" or ".join(useful)))
 
 
-def _factors_depend(diagnosis: Mapping[str, Any]) -> bool:
+def _factors_depend(diagnosis: Diagnosis | None) -> bool:
     """Whether the diagnosis found a dependence between factors."""
-    correlation = diagnosis.get("max_free_correlation") or diagnosis.get("max_correlation") or 0.0
-    return correlation >= ANY_DEPENDENCE or bool(diagnosis.get("constraints") or diagnosis.get("dependent_pairs"))
+    if diagnosis is None:
+        return False
+    free = diagnosis.max_free_correlation  # nan or 0 if there are fewer than two free factors
+    correlation = diagnosis.max_correlation if math.isnan(free) or not free else free
+    return correlation >= ANY_DEPENDENCE or bool(diagnosis.constraints or diagnosis.dependent_pairs)
 
 
 def _says_something(row: Row | None) -> bool:
@@ -547,7 +546,7 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
 
 
 def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...]) -> str:
-    if not evaluation.data["factors"]:
+    if not evaluation.data.factors:
         return "There are no factors, so the answer cannot say which were found."
     if not rows:
         row = evaluation.row(SOURCE, representation)
@@ -613,13 +612,14 @@ def _report(
     yes, n = sum(row.found == "yes" for row in rows), sum(row.counts for row in rows)
     found = f"{yes} of {n} factors {'has a code of its' if yes == 1 else 'have codes of their'} own." if n else ""
     data = evaluation.data
+    screening = data.screening.get(representation)
     return say(
         "report",
-        n_rows=data["n_rows"],
-        n_codes=data["representations"][representation]["n_codes"],
+        n_rows=data.n_rows,
+        n_codes=data.representations[representation].n_codes,
         scores=scores,
         found=found,
-        n_given=data.get("screening", {}).get(representation, {}).get("n_codes"),
+        n_given=screening.n_codes if screening else None,
     )
 
 
@@ -705,7 +705,7 @@ def _compared(question: Question, evaluation: Evaluation) -> ComparedQuestion | 
     A metric without intervals does not show which representations differ, so metrics with intervals and the same
     verdicts are preferred.
     """
-    comparisons = evaluation.data.get("comparison", {})
+    comparisons = evaluation.data.comparison
     by_metric: dict[str, dict[str, int]] = {}
     for name in evaluation.representations:
         for row in rows_of(question, evaluation, name):
@@ -714,7 +714,7 @@ def _compared(question: Question, evaluation: Evaluation) -> ComparedQuestion | 
         return None
 
     def order(label: str) -> tuple[int, float]:
-        told_apart = bool(comparisons.get(label, {}).get("letters"))
+        told_apart = label in comparisons and bool(comparisons[label].letters)
         return -len(by_metric[label]), fmean(by_metric[label].values()) + (0.0 if told_apart else NOT_COMPARED)
 
     metric = min(by_metric, key=order)
@@ -725,9 +725,8 @@ def compared_by(metric: str, question: Question, evaluation: Evaluation) -> Comp
     """The representations by one metric, best first; those without a score last."""
     rows = [row for name in evaluation.representations if (row := evaluation.row(metric, name))]
     lines = {row.representation: line_of(question, row, evaluation) for row in rows if has_number(row)}
-    comparison = evaluation.data.get("comparison", {}).get(metric, {})
-    letters: dict[str, str] = comparison.get("letters", {})
-    best = set(next(iter(comparison.get("ties", ())), ()))
+    comparison = evaluation.data.comparison.get(metric, Comparison(metric, 0.95))
+    letters, best = comparison.letters, set(next(iter(comparison.ties), ()))
     floors = [line.noise for line in lines.values() if line.noise is not None]
     return ComparedQuestion(
         question=question.name,

@@ -394,17 +394,17 @@ def _range(low: float, high: float) -> str:
 
 def _heading(evaluation: Evaluation) -> str:
     data = evaluation.data
-    if not data["n_rows"]:
+    if not data.n_rows:
         return "A decoder alone, without factors and codes"
-    kinds = Counter(factor["kind"] for factor in data["factors"])
-    if len(data["factors"]) <= NAMED_FACTORS:
-        factors = ", ".join(f"{factor['name']} {factor['kind']}" for factor in data["factors"])
+    kinds = Counter(factor.kind for factor in data.factors)
+    if len(data.factors) <= NAMED_FACTORS:
+        factors = ", ".join(f"{factor.name} {factor.kind}" for factor in data.factors)
     else:
         factors = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    sizes = {entry["n_codes"] for entry in data["representations"].values()}
+    sizes = {entry.n_codes for entry in data.representations.values()}
     codes = counted(min(sizes), "code") if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)} codes"
-    given = {name: entry["n_codes"] for name, entry in data.get("screening", {}).items()}
-    if len(given) == len(data["representations"]) == 1:
-        codes = f"{min(sizes):,} of {counted(max(given.values()), 'code')}"
-    stated = f"{counted(len(data['factors']), 'factor')} ({factors})" if factors else "no factors"
-    return f"{counted(data['n_rows'], 'row')}, {stated}, {codes}"
+    given = [entry.n_codes for entry in data.screening.values()]
+    if len(given) == len(data.representations) == 1:
+        codes = f"{min(sizes):,} of {counted(max(given), 'code')}"
+    stated = f"{counted(len(data.factors), 'factor')} ({factors})" if factors else "no factors"
+    return f"{counted(data.n_rows, 'row')}, {stated}, {codes}"

@@ -189,11 +189,11 @@ def test_the_notebook_shows_the_answer_and_runs_nothing(turned):
 
 
 def test_pairs_of_factors_and_codes_for_pictures(turned):
-    pairs = {pair["factor"]: pair for pair in turned.data["matched_pairs"]["codes"]}
-    assert pairs["hue"]["code"] == "c"
-    order = np.argsort(pairs["hue"]["x"])
-    assert (np.diff(np.array(pairs["hue"]["y"])[order]) >= 0).all()  # a monotone code of its factor
-    assert 0 <= min(pairs["x"]["y"]) <= max(pairs["x"]["y"]) <= 1
+    pairs = {pair.factor: pair for pair in turned.data.matched_pairs["codes"]}
+    assert pairs["hue"].code == "c"
+    order = np.argsort(pairs["hue"].x)
+    assert (np.diff(np.array(pairs["hue"].y)[order]) >= 0).all()  # a monotone code of its factor
+    assert 0 <= min(pairs["x"].y) <= max(pairs["x"].y) <= 1
 
 
 def test_a_constant_factor_is_said_to_be_constant():

@@ -9,6 +9,7 @@ from fake_evaluations import CHOSEN, fake_evaluation
 
 from unweave.evaluation import Evaluation
 from unweave.evaluation.choose import QUESTIONS
+from unweave.evaluation.results import ScreenedCode, Screening
 from unweave.report import answer
 from unweave.report import answer as compared_answer
 from unweave.report import answer as factor_rows
@@ -17,6 +18,7 @@ from unweave.report import answer as question_lines
 from unweave.report import answer as screening
 from unweave.report import answer as steps
 from unweave.report.answer import ComparedQuestion, FactorRow, Ranked, by_question
+from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.verdict_record import Level, Verdict
 
 RECOVERY, _, _, COMPACTNESS, OTHER_CONTENT, *_ = QUESTIONS
@@ -87,7 +89,8 @@ def test_the_answer_is_the_share_of_the_way_from_noise_to_the_best(value, best, 
     ("share", "word"), [(0.1, "no"), (0.11, "a little"), (0.19, "a little"), (0.2, "yes"), (0.9, "yes"), (None, None)]
 )
 def test_a_fifth_of_unexplained_variance_is_other_content(share, word):
-    data = {"diagnosis": {"codes": {"nuisance_share": share}}}
+    diagnosis = SimpleNamespace(nuisance_share=math.nan if share is None else share)
+    data = SimpleNamespace(diagnosis={"codes": diagnosis})
     found = question_lines._other_content(OTHER_CONTENT, SimpleNamespace(data=data), "codes")
     assert (found and (found.answer, found.value)) == (word and (word, share))
 
@@ -142,7 +145,7 @@ def test_an_mcc_that_is_a_tenth_higher_is_explained(mcc, own, higher):
 
 def changed(evaluation, change, **more):
     rows = tuple(new for old in evaluation.rows if (new := change(old)))
-    return Evaluation(rows, {**evaluation.data, **more})
+    return Evaluation(rows, dataclasses.replace(evaluation.data, **more))
 
 
 def test_metrics_that_failed_come_last():
@@ -168,7 +171,7 @@ def test_of_equally_trusted_metrics_the_one_that_tells_representations_apart_is_
     trusted = [(*entry[:5], "trust") for entry in CHOSEN]
     both = fake_evaluation(["a", "b"], chosen=trusted)
     assert compared_answer._compared(COMPACTNESS, both).metric == "dci_completeness"  # the first of the panel
-    letters = {"jemmig": both.data["comparison"]["jemmig"] | {"letters": {"a": "a", "b": "b"}}}
+    letters = {"jemmig": dataclasses.replace(both.data.comparison["jemmig"], letters={"a": "a", "b": "b"})}
     assert compared_answer._compared(COMPACTNESS, changed(both, lambda row: row, comparison=letters)).metric == "jemmig"
     doubted = changed(
         both,
@@ -252,24 +255,25 @@ def test_factors_that_are_mixed_through_others_are_one_group():
 @pytest.mark.parametrize(
     ("diagnosis", "depend"),
     [
-        ({}, False),
+        (None, False),
         ({"max_correlation": 0.1}, True),
         ({"max_correlation": 0.099}, False),
         ({"max_correlation": 0.5, "max_free_correlation": 0.05}, False),
         ({"max_free_correlation": 0.1}, True),
-        ({"constraints": ["one"]}, True),
-        ({"dependent_pairs": ["one"]}, True),
-        ({"constraints": [], "dependent_pairs": [], "max_correlation": None}, False),
+        ({"constraints": ("one",)}, True),
+        ({"dependent_pairs": ("one",)}, True),
+        ({"max_correlation": math.nan}, False),
     ],
 )
 def test_factors_depend_on_each_other_from_a_correlation_of_a_tenth(diagnosis, depend):
-    assert steps._factors_depend(diagnosis) is depend
+    known = diagnosis and Diagnosis(n_rows=9, n_factors=2, n_codes=1, rows_looked_at=9, **diagnosis)
+    assert steps._factors_depend(known) is depend
 
 
 def screened(n_codes, *names):
-    codes = [{"code": f"c{k}", "q_value": 10.0 ** -(k % 9)} for k in range(n_codes)]
-    found = {"n_codes": 4000, "n_found": n_codes, "n_scored": n_codes, "n_rows": 300, "rate": 0.05, "codes": codes}
-    return SimpleNamespace(representations=names, data={"screening": dict.fromkeys(names[:1], found)})
+    codes = tuple(ScreenedCode(f"c{k}", "x", 0.5, 0.0, 10.0 ** -(k % 9)) for k in range(n_codes))
+    found = {names[0]: Screening(4000, n_codes, 3, 300, 0.05, codes)}
+    return SimpleNamespace(representations=names, data=SimpleNamespace(screening=found))
 
 
 @pytest.mark.parametrize(("n_codes", "n_shown"), [(49, 49), (50, 50), (51, 50)])

@@ -268,7 +268,7 @@ def test_what_an_evaluation_found_is_what_its_summary_says(two_compared):
 
 def test_a_summary_says_what_the_diagnosis_found(two_compared):
     for name, said in zip(("kept", "noise"), summarise(two_compared)["diagnosis"], strict=True):
-        found = two_compared.data["diagnosis"][name]
+        found = two_compared.data.diagnosis[name].to_dict()
         figures = {figure["key"]: figure["value"] for figure in said["figures"]}
         assert said["sentences"] == found["sentences"]
         assert figures["largest_correlation"] == found["max_correlation"]

@@ -165,7 +165,7 @@ def _comparison(evaluation: Evaluation, metric: str | None, _: str) -> Figure:
     rows = [row for name in evaluation.representations if (row := evaluation.row(label, name)) is not None]
     if not rows:
         raise EvidenceError(f"There is no score of {label!r}: there are {', '.join(evaluation.labels)}.")
-    letters = evaluation.data.get("comparison", {}).get(label, {}).get("letters", {})
+    letters = comparison.letters if (comparison := evaluation.data.comparison.get(label)) else {}
     down = rows[0].card.lower_is_better
     dots = [_with_letters(_dot(row, row.representation), letters.get(row.representation, "")) for row in rows]
     dots.sort(key=lambda dot: math.inf if math.isnan(dot.value) else dot.value if down else -dot.value)
@@ -192,8 +192,8 @@ def _verdicts(evaluation: Evaluation, _: str | None, __: str) -> Figure:
 
 
 def _matrix(evaluation: Evaluation, metric: str | None, representation: str) -> Figure:
-    factors = [factor["name"] for factor in evaluation.data["factors"]]
-    codes = evaluation.data["representations"][representation]["code_names"]
+    factors = evaluation.data.factor_names
+    codes = evaluation.data.representations[representation].code_names
     for row in _rows(evaluation, metric, representation):
         for shown in row.score.matrices if row.score else ():
             matrix = np.asarray(row.score.parts[shown.part]) if row.score else np.empty((0, 0))
@@ -223,7 +223,7 @@ def _pairs(evaluation: Evaluation, factors: Any, codes: Any) -> Figure:
     from unweave.estimators.correlation import Spearman
     from unweave.metrics.matrices import correlation_matrix
 
-    kinds = {entry["name"]: entry["kind"] for entry in evaluation.data["factors"]}
+    kinds = {entry.name: entry.kind for entry in evaluation.data.factors}
     evidence = Evidence(factors, codes)
     matrix = np.nan_to_num(correlation_matrix(evidence, Spearman()))
     matched = {int(factor): int(code) for code, factor in zip(*best_matching(matrix), strict=True)}
