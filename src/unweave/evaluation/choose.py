@@ -24,7 +24,7 @@ from unweave.trust.effects import Steps
 from unweave.trust.floors import may_use_some_rows
 from unweave.trust.scoring import ScoredMetric
 
-PANEL_VERSION = 1
+PANEL_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Question:
     """A question and the metrics that answer it.
 
     ``short`` is the question for narrow tables. ``measures`` lists the values of `Card.measures` that belong to it.
-    ``panel`` names its metrics in the panel in order of preference: the first one that may be trusted gives the answer.
+    ``panel`` names its metrics in the panel: the first one always gives the answer, and the others are further rows.
 
     >>> QUESTIONS[0].text
     'Is every factor in a code of its own?'
@@ -58,21 +58,21 @@ QUESTIONS = (
         "Can the factors be read out of the codes?",
         "Are the factors readable?",
         ("explicitness",),
-        ("r2", "dci_informativeness"),
+        ("r2",),
     ),
     Question(
         "modularity",
         "Does each code carry one factor only?",
         "One factor per code?",
         ("modularity", "modularity and explicitness"),
-        ("dci_disentanglement", "minimality"),
+        ("dci_disentanglement",),
     ),
     Question(
         "compactness",
         "Is each factor in one code only?",
         "One code per factor?",
         ("compactness", "compactness and explicitness"),
-        ("dci_completeness", "mig", "rmig"),
+        ("dci_completeness", "mig"),
     ),
     Question(
         "other content",

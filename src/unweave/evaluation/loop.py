@@ -16,11 +16,13 @@ from typing import Any, Unpack, cast
 
 import joblib
 import numpy as np
+from scipy import stats
 
 from unweave.arrays import Rows
 from unweave.card import Card
 from unweave.card.card import CardDescription
 from unweave.card.decorator import metric_of, stated_options
+from unweave.estimators.independence import corrected
 from unweave.evaluation.choose import (
     PANEL_VERSION,
     MetricChoice,
@@ -33,6 +35,7 @@ from unweave.evaluation.results import Evaluation, EvaluationData, MatchedPair, 
 from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
 from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
+from unweave.identifiability import Ladder, ladder
 from unweave.metrics import identification
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.progress import Progress, progress_bar
@@ -40,7 +43,7 @@ from unweave.score import Score
 from unweave.sentences import printable
 from unweave.threads import thread_controller
 from unweave.trust.budget import PLANNED_SHARE, seconds_of_diagnosis
-from unweave.trust.comparison import Comparison, comparison_of_parts
+from unweave.trust.comparison import Comparison, Difference, comparison_of_parts, letters_of, sets_of_ties
 from unweave.trust.diagnosis import diagnose
 from unweave.trust.floors import noise_floors
 from unweave.trust.intervals import PartScores, check_level, interval_of_parts, part_scores
@@ -253,6 +256,10 @@ def _dense(evidence: Evidence) -> Evidence:
     return evidence.choosing_codes(np.arange(evidence.n_codes))
 
 
+BLOCKS = 20  # blocks of the jackknife behind the intervals of a ladder
+
+IDENTIFIED_SOMEHOW = ("one code", "own codes", "own direction", "readable")
+
 BUDGET = 30.0
 
 MOST_SEEDS = 10_000
@@ -441,14 +448,72 @@ def _run(
             rows, known = assured(
                 rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, progress=shown
             )
-    pairs = {
-        row.representation: matched_pairs(evidences[row.representation], row.score)
-        for row in reversed(rows)
-        if row.label == identification.card.name and row.score is not None and "chosen_matrix" in row.score.parts
-    }
+    pairs = _pictures(rows, evidences)
     panel = PANEL_VERSION if is_panel else None
+    known |= _ladders(evidences if is_panel or identification.card.name in chosen else {}, assurance)
     data = EvaluationData.of(evidences, **known, screening=screening, matched_pairs=pairs, panel=panel)
     return Evaluation(tuple(rows), data)
+
+
+def _ladders(evidences: Mapping[str, Evidence], assurance: _Assurance) -> dict[str, Any]:
+    """The ladder of every representation that has one, and their comparison."""
+    ladders: dict[str, Ladder] = {}
+    problems = {}
+    for name, evidence in evidences.items():
+        if evidence.n_factors and evidence.n_codes:
+            one = result_or_reason(functools.partial(ladder, evidence, quick=assurance.quick), "ladder")
+            if isinstance(one, Ladder):
+                ladders[name] = one
+            else:
+                problems[name] = str(one)
+    found: dict[str, Any] = {"ladders": ladders, "ladder_problems": problems}
+    if len(ladders) == len(evidences) and len(ladders) > 1 and not assurance.quick:
+        found["ladder_comparison"] = compared_ladders(ladders, assurance.level)
+    return found
+
+
+def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
+    """Which representations differ significantly in `Ladder.value`, by t-tests with Holm's correction.
+
+    The standard error of a value is bounded by the mean of those of its factors, as if their errors were equal, and the
+    errors of two representations count as independent; both make the test conservative. Own codes count only where the
+    axes are the factors (p <= 1 - level): otherwise they are luck of a random mixing.
+    """
+    tested = {name: _tested_value(one, 1 - level) for name, one in ladders.items()}
+    order = sorted(ladders, key=lambda name: -ladders[name].value)
+    pairs = list(itertools.combinations(order, 2))
+    errors = [max(math.hypot(tested[a][1], tested[b][1]), 1e-12) for a, b in pairs]
+    gaps = [tested[a][0] - tested[b][0] for a, b in pairs]
+    t = np.abs(gaps) / np.array(errors)
+    p_values = corrected(2 * stats.t.sf(t, BLOCKS - 1), "holm")
+    reach = float(stats.t.ppf(0.5 + level / 2, BLOCKS - 1))
+    differences = tuple(
+        Difference(a, b, gap, error, gap - reach * error, gap + reach * error, float(p))
+        for (a, b), gap, error, p in zip(pairs, gaps, errors, p_values, strict=True)
+    )
+    apart = {frozenset((each.first, each.second)) for each in differences if each.p_value <= 1 - level}
+    ties = sets_of_ties(order, apart)
+    scores = {name: ladders[name].value for name in order}
+    n_rows = min(one.n_rows for one in ladders.values())
+    return Comparison("ladder", level, n_rows, scores, differences, ties, letters_of(order, ties))
+
+
+def _tested_value(one: Ladder, level: float) -> tuple[float, float]:
+    """The value without own codes that may be luck, and a bound of its standard error."""
+    counts = [row for row in one.rows if row.rung in IDENTIFIED_SOMEHOW]
+    n_free = sum(row.rung != "implied" for row in one.rows)
+    reach = float(stats.t.ppf(0.975, BLOCKS - 1))
+
+    def error(name: str) -> float:
+        widths = [max(np.abs(np.subtract(row.intervals[name], getattr(row, name)))) for row in counts]
+        return float(sum(widths)) / reach / max(n_free, 1)
+
+    linear = max(error("direction"), error("own_codes"))
+    value, spread = one.readable / 4 + one.direction / 4, error("readable") / 4 + linear / 4
+    if one.axes_p_value <= level:
+        slope = 1 / (1 - one.luck) if one.own_codes >= 0 else 1 / max(2 * one.luck, 1e-9)
+        return value + one.own_codes / 2, spread + slope * (error("own_codes") + one.luck * linear) / 2
+    return value, spread
 
 
 def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
@@ -458,6 +523,15 @@ def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
         raise EvidenceError(f"budget={assurance.budget!r} is not a time: use a number of seconds from 0.")
     if not (isinstance(assurance.level, Real) and 0 < assurance.level < 1):
         raise EvidenceError(f"level={assurance.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
+
+
+def _pictures(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[str, tuple[MatchedPair, ...]]:
+    """Points of factors against their matched codes, for the first seed of `identification`."""
+    return {
+        row.representation: matched_pairs(evidences[row.representation], row.score)
+        for row in reversed(rows)
+        if row.label == identification.card.name and row.score is not None and "chosen_matrix" in row.score.parts
+    }
 
 
 def _what_is_missing(evidence: Evidence) -> str:

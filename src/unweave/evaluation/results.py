@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 from scipy import stats
 
+from unweave.arrays import FloatArray
 from unweave.card.card import CardDescription
 from unweave.codec import CodecError, plain_data, read_json, restored
 from unweave.estimators.independence import corrected
 from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.columns import quoted
 from unweave.findings import Finding, sentence_of_several
+from unweave.identifiability import Ladder
 from unweave.score import Score
 from unweave.trust.comparison import Comparison, tied_letters
 from unweave.trust.diagnosis import Diagnosis
@@ -135,6 +137,8 @@ def welch_p_value(first: Sequence[float], second: Sequence[float]) -> float:
     return float(stats.ttest_ind(first, second, equal_var=False).pvalue)
 
 
+SIGNIFICANT = 0.05
+
 NOT_IN_BUDGET = ("no_nulls_in_budget", "no_parts_in_budget")
 
 Said = tuple[str, "Row"]
@@ -243,9 +247,41 @@ class Row:
         return f"{self.card.measures} (lower is better)" if self.card.lower_is_better else self.card.measures
 
     @property
+    def at_noise_level(self) -> bool:
+        """Whether the score is not significantly better than that of random codes."""
+        floor = self.noise_floor
+        return floor is not None and floor.defined and floor.p_value > max(SIGNIFICANT, floor.resolution)
+
+    @property
     def level(self) -> Level:
-        """Level of the verdict; 'not checked' if there is none."""
-        return self.verdict.level if self.verdict else Level.NOT_CHECKED
+        """Level of the verdict, the same in every output.
+
+        'noise level' if random codes score as well as this one, which may be trusted. 'not checked' if there is no
+        verdict, or if it rests on a check that did not fit into the budget.
+        """
+        if self.verdict is None:
+            return Level.NOT_CHECKED
+        level, kinds = self.verdict.level, [reason.finding.kind for reason in self.verdict.reasons]
+        if level is Level.TRUST and self.at_noise_level:
+            return Level.NOISE
+        doubtful = level in (Level.TRUST, Level.CAUTION)
+        of_floor = kinds if level is Level.TRUST else kinds[:1]
+        missing = "trial_not_in_budget" in kinds or "floor_not_in_budget" in of_floor
+        return Level.NOT_CHECKED if doubtful and missing else level
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Ends of the interval within the bounds of the metric, with the score between them; None if there is none."""
+        if self.score is None or self.interval is None or not self.interval.defined or math.isnan(self.score.value):
+            return None
+        low, high = self.interval.clipped
+        return min(low, self.score.value), max(high, self.score.value)
+
+    @property
+    def noise(self) -> float | None:
+        """Score of random codes: the noise floor, or else the chance level of the card."""
+        floor = self.noise_floor
+        return floor.floor if floor is not None and floor.defined else self.chance
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null."""
@@ -273,6 +309,7 @@ class CodesDescription:
     n_codes: int
     code_names: tuple[str, ...]
     fingerprint: str
+    is_posterior: bool = False
 
 
 @dataclass(frozen=True)
@@ -313,7 +350,8 @@ class EvaluationData:
     """The data of an evaluation and what was found about them, by representation; comparisons are by metric.
 
     ``panel`` is the version of the panel, and None if metrics were named. A quick evaluation has no diagnosis and no
-    comparison.
+    comparison. ``ladders`` are computed with the panel and with `identification`; ``ladder_problems`` say why there is
+    none, and ``ladder_comparison`` compares representations by `Ladder.value`.
     """
 
     n_rows: int
@@ -326,6 +364,9 @@ class EvaluationData:
     screening: dict[str, Screening] = field(default_factory=dict)
     matched_pairs: dict[str, tuple[MatchedPair, ...]] = field(default_factory=dict)
     panel: int | None = None
+    ladders: dict[str, Ladder] = field(default_factory=dict)
+    ladder_problems: dict[str, str] = field(default_factory=dict)
+    ladder_comparison: Comparison | None = None
 
     @classmethod
     def of(cls, evidences: Mapping[str, Evidence], **found: Any) -> Self:
@@ -338,7 +379,9 @@ class EvaluationData:
                 FactorDescription(name, kind.value) for name, kind in zip(first.factor_names, first.kinds, strict=True)
             ),
             representations={
-                name: CodesDescription(evidence.n_codes, tuple(evidence.code_names), evidence.fingerprint)
+                name: CodesDescription(
+                    evidence.n_codes, tuple(evidence.code_names), evidence.fingerprint, evidence.posterior is not None
+                )
                 for name, evidence in evidences.items()
             },
             versions={"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
@@ -405,13 +448,29 @@ class Evaluation:
         raise KeyError(f"no score of {label!r}; there are {', '.join(self.labels)}")
 
     def __getitem__(self, label: str) -> Score:
+        self._refuse_several(f"evaluation.score({label!r}, representation)")
+        return self.score(label)
+
+    def _refuse_several(self, instead: str) -> None:
         names = self.representations
         if len(names) > 1:
             shown = ", ".join(map(quoted, names[:4])) + ", ..." * (len(names) > 4)
-            raise EvidenceError(
-                f"There are {len(names)} representations ({shown}): write evaluation.score({label!r}, representation)."
-            )
-        return self.score(label)
+            raise EvidenceError(f"There are {len(names)} representations ({shown}): write {instead}.")
+
+    @property
+    def ladder(self) -> Ladder:
+        """How far each factor is identified; with several representations, use ``evaluation.data.ladders``."""
+        self._refuse_several("evaluation.data.ladders[representation]")
+        name = self.representations[0]
+        if name not in self.data.ladders:
+            problem = self.data.ladder_problems.get(name, "It is computed with the panel and with identification.")
+            raise EvidenceError(f"There is no ladder. {problem}")
+        return self.data.ladders[name]
+
+    @property
+    def directions(self) -> dict[str, FloatArray]:
+        """Weights of the linear readout of every factor on the codes, codes x columns (`Ladder.directions`)."""
+        return self.ladder.directions
 
     def row(self, label: str, representation: str) -> Row | None:
         """The row of a metric's first seed; None if it was not computed."""
@@ -616,14 +675,14 @@ class _Saved:
 
 def _frame_line(row: Row) -> dict[str, Any]:
     """A row as a row of a data frame, with nan for missing numbers."""
-    score, floor, interval = row.score, row.noise_floor, row.interval
+    score, floor = row.score, row.noise_floor
     line: dict[str, Any] = dict.fromkeys(FRAME_COLUMNS, math.nan)
     line |= {"representation": row.representation, "metric": row.label, "seed": row.seed, "seconds": row.seconds}
-    line |= {"verdict": row.verdict.level.value if row.verdict else None}
+    line |= {"verdict": row.level.value if row.verdict else None}
     line |= {"note": " ".join(map(str, score.caveats if score else [row.problem]))}
     line |= {} if row.chance is None else {"chance": row.chance}
     line |= {} if score is None else {"value": score.value, "raw": score.raw}
-    line |= {} if interval is None else {"lower": interval.lower, "upper": interval.upper}
+    line |= {} if row.ends is None else {"lower": row.ends[0], "upper": row.ends[1]}
     line |= {} if floor is None else {name: getattr(floor, name) for name in ("floor", "p_value", "calibrated")}
     return line
 

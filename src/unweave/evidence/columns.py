@@ -358,7 +358,7 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None) -> 
         found_names = _checked_names(names, len(columns), what)
     if not columns:
         raise EvidenceError(f"The {what}s have no columns: pass a table with at least one {what}.")
-    found_names = list(map(printable, found_names))
+    found_names = [name if name.isprintable() else printable(name) for name in found_names]
     refuse_repeated(found_names, what)
     lengths = {len(column) for column in columns}
     if len(lengths) > 1:

@@ -139,7 +139,7 @@ def logged_verdicts(evaluation: Evaluation, prefix: str = "unweave") -> dict[str
             verdicts[name] = str(row.problem)
         elif row.verdict is not None:
             reasons = " ".join(reason.sentence for reason in row.verdict.reasons[:1])
-            verdicts[name] = f"{row.verdict.level}: {reasons}" if reasons else row.verdict.level
+            verdicts[name] = f"{row.level}: {reasons}" if reasons else row.level
     return verdicts
 
 

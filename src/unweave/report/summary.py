@@ -28,14 +28,17 @@ from unweave.metrics import (
 from unweave.metrics.decomposition import SAMPLING, partial_information
 from unweave.metrics.matrices import varying
 from unweave.report.answer import (
+    answer_of,
     by_question,
     code_lists,
+    compared_answer,
     compared_by,
     fitting_advice,
-    is_at_noise_level,
+    parts_sentence,
     plain_answer,
+    representation_table,
     shared_reasons,
-    verdict_in_words,
+    shown_factors,
 )
 from unweave.report.cite import bibtex, methods_paragraph
 from unweave.report.latex import latex_rows
@@ -54,22 +57,18 @@ def trusted_scores(metrics: list[dict[str, Any]]) -> str:
     missing = f" {counted(failed, 'score')} could not be computed." if failed else ""
     if not judged:
         return f"{counted(len(cells), 'score')}, without verdicts: these are bare scores.{missing}"
-    trusted = [cell for cell in cells if cell["verdict"] and cell["verdict"]["level"] is Level.TRUST]
-    n_noise = sum(cell["at_noise_level"] for cell in trusted)
-    noise = f"{'is' if n_noise == 1 else 'are'} no better than noise (p > .05)"
-    if len(trusted) == len(judged) == 1:
-        return f"The score can be trusted on these data{f', and {noise}' if n_noise else ''}.{missing}"
-    if len(trusted) == len(judged):
-        but = f"; {n_noise} of them {noise}" if n_noise else ""
-        return f"All {len(judged)} scores can be trusted on these data{but}.{missing}"
-    of_trusted = f" Of those that can be trusted, {n_noise} {noise}." if n_noise else ""
-    return f"Of {counted(len(judged), 'score')}, {listed(_levels_in_words(judged))}.{of_trusted}{missing}"
+    if set(judged) == {Level.TRUST}:
+        all_scores = "The score" if len(judged) == 1 else f"All {len(judged)} scores"
+        return f"{all_scores} can be trusted on these data.{missing}"
+    return f"Of {counted(len(judged), 'score')}, {listed(_levels_in_words(judged))}.{missing}"
 
 
 def _levels_in_words(judged: list[Level]) -> list[str]:
     """Return the number of scores with each verdict, in words. Verdicts that do not occur are left out."""
     return [
-        f"{judged.count(level) or 'none'} {level.words}" for level in Level if level is Level.TRUST or level in judged
+        f"{judged.count(level) or 'none'} {level.words}"
+        for level in Level
+        if level in judged or (level is Level.TRUST and Level.NOISE not in judged)
     ]
 
 
@@ -136,9 +135,9 @@ def floor_fields(row: Row) -> dict[str, Any] | None:
 def interval_fields(row: Row) -> dict[str, Any] | None:
     """Return the ends, level and kind of the interval over samples."""
     interval = row.interval
-    if interval is None or not interval.defined:
+    if interval is None or row.ends is None:
         return None
-    low, high = interval.clipped  # scores are clipped to the bounds of the metric as well
+    low, high = row.ends
     return {
         "low": low,
         "high": high,
@@ -157,7 +156,7 @@ def verdict_fields(row: Row, evaluation: Evaluation) -> dict[str, Any] | None:
         _reason_fields(reason) | {"instead": fitting_advice(reason, evaluation, row.representation)}
         for reason in row.verdict.reasons
     ]
-    return {"level": row.verdict.level, "words": verdict_in_words(row), "reasons": reasons}
+    return {"level": row.level, "reasons": reasons}
 
 
 def _factor_band(floor: NoiseFloor, factor: str) -> list[float]:
@@ -495,7 +494,7 @@ def _first_seed(evaluation: Evaluation, label: str) -> int | None:
     return next(row.seed for row in evaluation.rows if row.label == label)
 
 
-SCHEMA = "unweave.report/2"
+SCHEMA = "unweave.report/3"
 
 
 def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
@@ -509,7 +508,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     >>> factors = np.random.default_rng(0).normal(size=(200, 2))
     >>> summary = summarise(unweave.evaluate(factors, factors, metrics=["mcc"], quick=True))
     >>> summary["schema"], round(summary["metrics"][0]["cells"][0]["value"], 6)
-    ('unweave.report/2', 1.0)
+    ('unweave.report/3', 1.0)
     """
     data, names = evaluation.data, evaluation.representations
     metrics = [_metric(evaluation, label) for label in evaluation.labels]
@@ -521,6 +520,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "title": _title(evaluation),
         "subtitle": _subtitle(evaluation),
         "answer": plain_answer(evaluation),
+        "tables": _tables(evaluation),
         "screening": code_lists(evaluation),
         "questions": [
             {"name": question.name, "text": question.text, "metrics": labels}
@@ -555,6 +555,15 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "bibtex": bibtex(summary),
     }
     return plain_data(summary)
+
+
+def _tables(evaluation: Evaluation) -> dict[str, Any]:
+    """Return what the page takes from the typed answer: tables, and the sentence with the parts of the ladder."""
+    if len(evaluation.representations) > 1:
+        found = representation_table(compared_answer(evaluation))
+        return {"representations": found, "shown_factors": [], "parts": ""}
+    answer = answer_of(evaluation)
+    return {"shown_factors": shown_factors(answer.factors), "parts": parts_sentence(answer.parts)}
 
 
 def _rankings(evaluation: Evaluation) -> dict[str, Any]:
@@ -628,7 +637,7 @@ def _trust(evaluation: Evaluation, rows: list[Row]) -> dict[str, Any]:
         "floor": floor,
         "interval": next(filter(None, map(interval_fields, rows)), None),
         "calibrated": floor["calibrated"] if floor else None,
-        "at_noise_level": any(map(is_at_noise_level, rows)),
+        "at_noise_level": any(row.at_noise_level for row in rows),
         "verdict": max(verdicts, key=lambda verdict: verdict["level"].gravity) if verdicts else None,
     }
 

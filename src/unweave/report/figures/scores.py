@@ -150,7 +150,7 @@ def _dot(row: Row, name: str) -> Dot:
     value = math.nan if row.score is None else row.score.value
     floor = row.noise_floor.floor if row.noise_floor and row.noise_floor.defined else math.nan
     interval = row.interval.clipped if row.interval and row.interval.defined else None
-    return Dot(name, value, floor, interval, row.verdict.level if row.verdict else None)
+    return Dot(name, value, floor, interval, row.level if row.verdict else None)
 
 
 def _scores(evaluation: Evaluation, metric: str | None, representation: str) -> Figure:
@@ -182,9 +182,7 @@ def _verdicts(evaluation: Evaluation, _: str | None, __: str) -> Figure:
     return verdicts_figure(
         {
             name: {
-                row.label: row.verdict.level if row.verdict else None
-                for row in evaluation.rows
-                if row.representation == name
+                row.label: row.level if row.verdict else None for row in evaluation.rows if row.representation == name
             }
             for name in evaluation.representations
         }
