@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: demo test test-lowest test-integrations check lint types bench study audit docs site dist mutants clean
+.PHONY: demo test test-lowest test-integrations check lint types bench kernels study audit docs site dist mutants clean
 
 demo: $(VENV)/installed
 	$(BIN)/unweave demo
@@ -30,14 +30,18 @@ test-lowest: .venv-lowest/installed
 study: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m slow
 
-check: lint types test
+check: lint types test kernels
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/zizmor --offline --quiet .github
 
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
+
+kernels: $(VENV)/installed-dev
+	$(BIN)/python -m benchmarks --check
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m benchmarks

@@ -1,13 +1,23 @@
-"""The generated documents are up to date with the cards."""
+"""Documents: their examples run, their numbers are those of today, their links are valid, and the site builds."""
 
 import functools
+import importlib
 import importlib.util
+import json
+import os
 import re
+import subprocess
+import sys
+import tomllib
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
+import numpy as np
 import pytest
 
 import unweave
+from unweave.card.explain import explained
 from unweave.cli.demos import circuit_encoders, introduction
 from unweave.evaluation import compare
 
@@ -68,3 +78,206 @@ def test_pages_read_well(name):
         assert empty not in page
     for number in re.findall(r"^(00\d): ", page, re.MULTILINE):
         assert len(re.findall(rf"(?<![\d,.]){number}\b", page)) > 1, f"{number} is named and not used"
+
+
+PAGE = (ROOT / "docs" / "means-and-samples.md").read_text(encoding="utf-8")
+
+
+def test_the_table_is_what_the_program_prints(capsys):
+    exec(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1], {})
+    printed = re.findall(r"\d\.\d{3}", capsys.readouterr().out)
+    rows = [line for line in PAGE.splitlines() if line.startswith(("| sharp", "| blurred", "| all but"))]
+    written = [cell.strip() for row in rows for cell in row.strip("|").split("|")[1:]]
+    assert [float(number) for number in printed] == [float(number) for number in written]
+
+
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+
+
+def code_cells(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [cell for cell in cells if cell["cell_type"] == "code"]
+
+
+def test_there_are_three():
+    assert len(NOTEBOOKS) == 3
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_executed_without_an_error(path):
+    cells = code_cells(path)
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert not [output for output in outputs if output["output_type"] == "error"]
+    assert any("image/png" in output.get("data", {}) for output in outputs), "a notebook shows a figure"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_cells_run(path, monkeypatch, capsys):
+    if path.stem == "training":
+        pytest.importorskip("torch", reason="torch is not installed")
+    space: dict = {}
+    for cell in code_cells(path):
+        source = re.sub(r"\b(600|800|1000)\b", "300", "".join(cell["source"])).replace(
+            "choice(300, 300", "choice(300, 150"
+        )
+        exec(compile(re.sub(r"budget=\d", "budget=1", source), path.name, "exec"), space)
+
+
+DOCS = ROOT / "docs"
+PAGES = [DOCS / "start.md", *sorted((DOCS / "guides").glob("*.md"))]
+MOST_LINES = 15
+FEWER_ROWS = re.compile(r"\b(800|1000|1500)\b")
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_examples_run(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("evaluate", "compare"):  # few draws are enough to see that the lines run
+        monkeypatch.setattr(unweave, name, functools.partial(getattr(unweave, name), budget=0.5))
+    if page.stem == "integrations":
+        for package in ("lightning", "torchmetrics", "tensorboard"):
+            pytest.importorskip(package, reason=f"{package} is not installed")
+    blocks, space = BLOCK.findall(page.read_text(encoding="utf-8")), {}
+    assert blocks
+    for block in blocks:
+        exec(compile(FEWER_ROWS.sub("200", block), str(page), "exec"), space)
+
+
+def test_snippets_of_integrations_are_short():
+    blocks = BLOCK.findall((DOCS / "guides" / "integrations.md").read_text(encoding="utf-8"))
+    assert max(len([line for line in block.splitlines() if line.strip()]) for block in blocks) <= MOST_LINES
+
+
+class Links(HTMLParser):
+    """Links of a page, resources that a browser loads by itself, and anchors."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.followed, self.loaded, self.places = [], [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.places |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "a" and given.get("href"):
+            self.followed.append(given["href"])
+        if tag in ("img", "script", "iframe") and given.get("src"):
+            self.loaded.append(given["src"])
+        if tag == "link" and given.get("href") and given.get("rel") in ("stylesheet", "icon", "preload"):
+            self.loaded.append(given["href"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    pytest.importorskip("material", reason="mkdocs-material is not installed")
+    pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed")
+    folder = tmp_path_factory.mktemp("site")
+    # with a proxy that does not exist, every network request fails
+    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        cwd=ROOT, capture_output=True, text=True, env={**os.environ, **nowhere, "NO_MKDOCS_2_WARNING": "1"},
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    assert built.stderr.strip() == ""
+    return {
+        path.relative_to(folder).as_posix(): Links(path.read_text(encoding="utf-8")) for path in folder.rglob("*.html")
+    }, folder
+
+
+def test_every_link_leads_somewhere(site):
+    pages, folder = site
+    assert len(pages) > 60
+    broken = []
+    for name, links in pages.items():
+        if name == "404.html":
+            continue
+        for address in links.followed + links.loaded:
+            parts = urlsplit(address)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (folder / name).parent / unquote(parts.path) if parts.path else folder / name
+            if not target.exists():
+                broken.append(f"{name} links to {address}")
+                continue
+            known = pages.get(target.resolve().relative_to(folder.resolve()).as_posix())
+            if parts.fragment and known and unquote(parts.fragment) not in known.places:
+                broken.append(f"{name} links to {address}")
+    assert not broken
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    pages, folder = site
+    for name, links in pages.items():
+        assert not [address for address in links.loaded if urlsplit(address).netloc], name
+    for sheet in folder.rglob("*.css"):
+        assert not re.search(r"url\([\"']?https?:", sheet.read_text(encoding="utf-8"))
+
+
+def test_links_into_the_repository_exist():
+    """Links from the site to files of the repository, and links of the documents outside the site."""
+    for path in [*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "ARCHITECTURE.md"]:
+        text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for address in re.findall(r"\]\(([^)\s]+)\)", text):
+            if not urlsplit(address).scheme and urlsplit(address).path:
+                assert (path.parent / unquote(urlsplit(address).path)).exists(), f"{path.name} links to {address}"
+
+
+def test_the_decision_page_shows_the_scores_of_today():
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location("pictures", DOCS / "pictures.py")
+    pictures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pictures)
+    assert pictures.score_table() in (DOCS / "which-metric.md").read_text(encoding="utf-8"), "run `make docs`"
+
+
+def block(name):
+    """The code between two markers of CONTRIBUTING.md."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    return re.search(rf"<!-- {name} -->\n```\w+\n(.*?)```\n<!-- /{name} -->", text, re.DOTALL)[1]
+
+
+@pytest.fixture
+def added(tmp_path, monkeypatch):
+    """The metric, imported from a separate file."""
+    (tmp_path / "best_correlation.py").write_text(block("metric"), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("best_correlation").best_correlation
+    del sys.modules["best_correlation"]
+
+
+def test_the_metric_keeps_its_contract(added):
+    unweave.check_metric(added)
+
+
+def test_the_metric_is_right_and_explained(added):
+    z = np.random.default_rng(0).normal(size=(500, 2))
+    expected = abs(np.corrcoef(z[:, 0], z[:, 0] + z[:, 1])[0, 1])
+    assert added(z[:, 0], z.sum(axis=1, keepdims=True)).raw == pytest.approx(expected)
+    assert "Options:      power=1.0" in explained(added)
+    assert "    best correlation = 1/d sum_j max_i |corr(z_j, c_i)|" in explained(added)
+
+
+def test_the_line_is_as_the_others_are():
+    catalogue = (ROOT / "src" / "unweave" / "metrics" / "__init__.py").read_text(encoding="utf-8")
+    shape = re.compile(r"from unweave\.metrics\.[\w.]+ import (\w+) as \1")
+    assert shape.fullmatch(block("line").strip())
+    assert len(shape.findall(catalogue)) > 30
+
+
+def test_the_entry_point_is_of_a_group_that_is_read():
+    [group] = tomllib.loads(block("entry point"))["project"]["entry-points"]
+    catalogue = (ROOT / "src" / "unweave" / "metrics" / "__init__.py").read_text(encoding="utf-8")
+    assert f'plugins("{group}"' in catalogue
+
+
+def test_every_path_that_is_named_exists():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:src|tests|docs|papers)/[\w./]+)`", text)
+    assert len(named) >= 5
+    assert [path for path in named if not (ROOT / path).exists()] == []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.memo import memoised
+from unweave.memo import drawn_together, for_all_drawn, memoised
 
 # sharing with permuted evidence is tested in tests/evidence/test_permuted.py
 
@@ -105,3 +105,21 @@ def test_remembered_arrays_are_read_only(evidence, wrapped):
 
 def test_the_function_keeps_its_face(counted):
     assert counted[0].__doc__ == "Sum of the codes."
+
+
+def test_draws_made_together_are_computed_together_and_as_if_alone():
+    calls = []
+
+    @for_all_drawn
+    def totals(evidences, scale):
+        calls.append(len(evidences))
+        return [scale * evidence.codes.sum(axis=0) for evidence in evidences]
+
+    def draw(index):
+        return Evidence([1.0, 2.0], [index + 1.0, 2.0])
+
+    together = drawn_together(draw, 12)
+    assert [totals(together(k), 2.0).tolist() for k in range(12)] == [[2 * (k + 3.0)] for k in range(12)]
+    assert totals(draw(4), 2.0).tolist() == [14.0]
+    assert calls == [10, 2, 1]
+    assert not totals(together(11), 2.0).flags.writeable

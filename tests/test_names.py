@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from unweave import EvidenceError
+from unweave import OptionError
 from unweave.cli import main
 from unweave.own_modules import imported, own_modules_allowed
 
@@ -25,7 +25,7 @@ MODULE = """
 
 
     def always_half(factors, codes):
-        assert os.getcwd() not in sys.path and "my_neighbour" in sys.modules
+        assert os.path.dirname(__file__) not in sys.path and "my_neighbour" in sys.modules
         return HALF
 
 
@@ -77,7 +77,7 @@ def test_a_function_of_two_arrays_is_audited(n_jobs):
 
 
 def test_python_code_does_not_search_the_current_folder():
-    with pytest.raises(EvidenceError, match=r"cannot be imported \(ModuleNotFoundError"):
+    with pytest.raises(OptionError, match=r"cannot be imported \(ModuleNotFoundError"):
         imported("my_things:torus", "decoder")
 
 
@@ -105,7 +105,7 @@ def test_the_folder_is_not_searched_for_what_is_installed(folder):
 
 def test_a_sweep_of_own_classes_runs_in_processes(folder):
     (folder / "own.toml").write_text(
-        'metrics = ["mcc", "my_things:mcc:correlation=spearman"]\nn_rows = 50\nseeds = 1\n'
+        'metrics = ["mcc", "my_things:mcc:correlation=spearman"]\nn_rows = 50\nn_seeds = 1\n'
         'encoders = ["my_things:Doubled", "PermutedAndScaled"]\n'
         '[[worlds]]\nclass = "my_things:Line"\nslope = [1.0, 2.0]\n'
     )
@@ -149,5 +149,5 @@ def test_a_class_that_is_no_world(folder):
 
 def test_names_may_have_dots():
     assert imported("os:path.join", "function").__name__ == "join"
-    with pytest.raises(EvidenceError, match=r"The function 'os' is not an importable path"):
+    with pytest.raises(OptionError, match=r"The function 'os' is not an importable path"):
         imported("os", "function")

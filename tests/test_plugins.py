@@ -67,17 +67,19 @@ def test_a_metric_of_another_package_is_one_of_ours(run):
     assert done.stdout.split() == ["0.5"]
     assert "'mcc' of other_package:constant is left out" in done.stderr
     assert "'broken_metric' of other_package_that_is_gone:nothing is left out" in done.stderr
-
-
-def command_line(run, *arguments):
-    return run(f"from unweave.cli import main; main({list(arguments)!r}, prog_name='unweave')")
+    assert "'not_a_metric' of other_package:PI is left out, because it is no metric" in done.stderr
 
 
 def test_a_command_of_another_package_is_one_of_ours(run):
-    listed = command_line(run, "--help")
-    assert listed.returncode == 0, listed.stderr
-    assert "greet" in listed.stdout
-    assert "Print a greeting." in listed.stdout
-    assert "'broken_command' of other_package_that_is_gone:nothing is left out" in listed.stderr
-    assert command_line(run, "greet").stdout == "good morning\n"
-    assert command_line(run, "broken_command").returncode == 2  # no such command
+    done = run(
+        "from click.testing import CliRunner\n"
+        "from unweave.cli import main\n"
+        "for argument in ('--help', 'greet', 'broken_command'):\n"
+        "    result = CliRunner().invoke(main, [argument])\n"
+        "    print(result.exit_code, result.output, sep='\\n')\n"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Print a greeting." in done.stdout
+    assert "\n0\ngood morning\n" in done.stdout
+    assert "No such command 'broken_command'." in done.stdout
+    assert "'broken_command' of other_package_that_is_gone:nothing is left out" in done.stderr + done.stdout

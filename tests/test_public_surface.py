@@ -63,7 +63,7 @@ def test_what_is_resolved_on_demand_is_what_is_public(package):
 
 
 def test_names_lead_to_the_objects_themselves():
-    from unweave.trust.floors import noise_floor
+    from unweave.trust import noise_floor
 
     assert unweave.noise_floor is unweave.trust.noise_floor is noise_floor
     assert unweave.synthetic.worlds.Independent(2).n_factors == 2

@@ -25,7 +25,7 @@ from unweave_papers.paper004 import evidence as toys
 
 # seconds; evidence that takes longer is checked by `make study`, and here with scores that are made up
 CHEAP = 1.0
-CHEAP_WITH_CELLS = 0.5  # of 003, all of whose scores can be made up
+CHEAP_WITH_CELLS = 0.15  # of 003, all of whose scores can be made up
 RECORDED = Path(__file__).with_name("limits_of_claims.json")
 SAID = {True: "yes", False: "no", None: "in part"}
 STEPS = 10.0 ** np.arange(-10, 1.25, 0.25)  # from a figure to the places where the rule is asked
@@ -65,7 +65,7 @@ def _limits(rule: Rule, values: Sequence[float], k: int) -> str:
     for (low, high), (before, after) in zip(itertools.pairwise(places), itertools.pairwise(said), strict=True):
         if before == after:
             continue
-        for _ in range(60):
+        for _ in range(40):
             middle = (low + high) / 2
             low, high = (middle, high) if asked(middle) == before else (low, middle)
         limit = round(float(f"{high:.9g}"), 12) + 0.0

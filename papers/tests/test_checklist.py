@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from unweave.cli import main
 from unweave.evidence import Evidence
 from unweave.synthetic.theory import NullMcc
-from unweave.trust.diagnosis import diagnose
+from unweave.trust import diagnose
 from unweave_papers.paper003 import checklist as checklist_module
 from unweave_papers.paper003.checklist import checklist
 
@@ -115,13 +115,3 @@ def test_codes_are_matched_more_or_fewer(factors, independent, n_codes, words, f
     assert items["More codes than factors"][0] == items["A high DCI-D need not mean disentanglement"][0] == more
     assert items["Matched and independent"][0] == ("fine" if n_codes == 3 else "note")
     assert items["A high MCC need not mean identifiability"][0] == answer
-
-
-def test_at_most_three_metrics_are_named(monkeypatch):
-    monkeypatch.setattr(checklist_module, "satisfies", lambda name, concerns: name != "r2")
-    assert (
-        checklist_module._with_property("P1")
-        == "By the audit, identification and mcc and dci_disentanglement can be used"
-    )
-    monkeypatch.setattr(checklist_module, "satisfies", lambda name, concerns: False)
-    assert checklist_module._with_property("P1") == "By the audit, no metric can be used"

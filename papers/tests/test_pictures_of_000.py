@@ -10,8 +10,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("zuko")
 
-from unweave import EvidenceError
-from unweave.metrics.manifolds import spectrum
+from unweave import EvidenceError, spectrum
 from unweave.synthetic.known_decoders import Torus
 from unweave_papers.experiment import Options, experiment_claims, experiment_of, paper_of
 from unweave_papers.paper000 import flows as sample_sizes

@@ -154,9 +154,10 @@ def test_small_models_are_trained_as_they_are_stated(monkeypatch, tmp_path):
         small_models.trained(options, small_models.beta_vaes([2.0]), n_codes=7)
     (given, first), (_, usual) = asked
     assert [objective.beta for objective in given[1]] == [2.0]
-    assert (list(first["seeds"]), first["n_codes"], first["settings"].n_steps) == ([4, 5], 7, 600)
+    assert (first["n_seeds"], first["seed"], first["n_codes"], first["settings"].n_steps) == (2, 4, 7, 600)
     assert first["folder"] == tmp_path / "small-models-7-codes-600-steps"
-    assert (usual["seeds"], usual["settings"].n_steps) == (range(small_models.N_SEEDS), small_models.N_STEPS)
+    assert (usual["n_seeds"], usual["seed"]) == (small_models.N_SEEDS, 0)
+    assert usual["settings"].n_steps == small_models.N_STEPS
     settings = small_models.settings_of(stated)
     assert (settings.learning_rate, settings.reconstruction_weight, settings.checkpoint_every) == (0.001, 16.0, 1000)
     annealed = small_models.annealed_vae(stated)

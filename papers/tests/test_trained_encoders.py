@@ -7,8 +7,7 @@ from click.testing import CliRunner
 from unweave.cli import main
 from unweave.datasets import CorrelatedPair, DSprites
 from unweave.encoding import Encoded
-from unweave.estimators.information import Histogram
-from unweave.estimators.mixture import MixtureSampling
+from unweave.estimators import Histogram, MixtureSampling
 from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.metrics import modularity, rmig, unibound
 from unweave.synthetic.attacks import Redundancy

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from unweave.auditing.conformance import check_metric
     from unweave.card import Assumption, Card, Metric, MetricError, MetricUndefined, metric
     from unweave.encoding import encode
+    from unweave.errors import FileError, InputError, OptionError, UnweaveError
     from unweave.evaluation import Evaluation, compare, evaluate
+    from unweave.evaluation.similarity import Similarity, similarity
     from unweave.evaluation.unlabelled import Unlabelled, unlabelled
     from unweave.evidence import Evidence, EvidenceError, EvidenceOptions, FactorKind, Jacobians, Posterior
     from unweave.identifiability import Ladder, ladder
@@ -41,15 +43,20 @@ else:  # type checkers would accept any name from a module with __getattr__
             "EvidenceError": "unweave.evidence",
             "EvidenceOptions": "unweave.evidence",
             "FactorKind": "unweave.evidence",
+            "FileError": "unweave.errors",
+            "InputError": "unweave.errors",
             "Jacobians": "unweave.evidence",
             "Ladder": "unweave.identifiability",
             "Metric": "unweave.card",
             "MetricError": "unweave.card",
             "MetricUndefined": "unweave.card",
             "NoiseFloor": "unweave.trust",
+            "OptionError": "unweave.errors",
             "Posterior": "unweave.evidence",
             "Score": "unweave.score",
+            "Similarity": "unweave.evaluation.similarity",
             "Unlabelled": "unweave.evaluation.unlabelled",
+            "UnweaveError": "unweave.errors",
             "Spectrum": "unweave.metrics.manifolds",
             "audit": "unweave.auditing",
             "check_metric": "unweave.auditing.conformance",
@@ -65,6 +72,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "metrics": "unweave.metrics",
             "models": "unweave.models",
             "noise_floor": "unweave.trust",
+            "similarity": "unweave.evaluation.similarity",
             "spectrum": "unweave.metrics.manifolds",
             "sweeps": "unweave.sweeps",
             "synthetic": "unweave.synthetic",
@@ -87,6 +95,10 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "Jacobians",
     "FactorKind",
     "EvidenceOptions",
+    "UnweaveError",
+    "InputError",
+    "OptionError",
+    "FileError",
     "EvidenceError",
     "encode",
     "diagnose",
@@ -95,6 +107,8 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "NoiseFloor",
     "spectrum",
     "Spectrum",
+    "similarity",
+    "Similarity",
     "unlabelled",
     "Unlabelled",
     "metric",

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.datasets import DataSet, DependentSample
-from unweave.evidence import Evidence, EvidenceError, Posterior
+from unweave.errors import FileError, InputError, OptionError, UnweaveError
+from unweave.evidence import Evidence, Posterior
 from unweave.evidence.archives import array_in
 from unweave.evidence.columns import plain
 from unweave.files.reading import CATEGORY, KINDS, NAMES, STD
@@ -27,10 +28,6 @@ from unweave.own_modules import imported
 from unweave.progress import progress_bar
 from unweave.randomness import random_stream
 from unweave.store import Store, write_result
-
-
-class EncodingError(EvidenceError):
-    """Raised if an encoding cannot be started or finished; the message states what to do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +96,7 @@ class Encoded:
             "indices": self.indices,
             "note": np.array(json.dumps(dict(self.note))),
         }
-        write_result(path, lambda file: np.savez(file, **content), EncodingError)
+        write_result(path, lambda file: np.savez(file, **content))
         return path
 
 
@@ -107,7 +104,7 @@ def read_encoded(path: str | Path) -> Encoded:
     """Read a file that `Encoded.save` wrote."""
     path = Path(path)
     if not path.is_file():
-        raise EncodingError(f"There is no file {path}: create it with unweave encode.")
+        raise FileError(f"There is no file {path}: create it with unweave encode.")
     try:
         with np.load(path, allow_pickle=False) as content:
             arrays = {name: array_in(content, name, path) for name in content.files}
@@ -121,12 +118,12 @@ def read_encoded(path: str | Path) -> Encoded:
             arrays["indices"],
             note,
         )
-    except EvidenceError:
+    except UnweaveError:
         raise
     except KeyError as error:
-        raise EncodingError(f"{path} has no array {error}: pass a file that unweave encode wrote.") from None
+        raise FileError(f"{path} has no array {error}: pass a file that unweave encode wrote.") from None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise EncodingError(f"{path} is not a complete file of codes ({error}): create it again.") from None
+        raise FileError(f"{path} is not a complete file of codes ({error}): create it again.") from None
 
 
 Encoder = Callable[[NDArray[np.float32]], Any]
@@ -142,7 +139,7 @@ def encoder_of(model: Any) -> Encoder:
     encode = getattr(model, "encode", None)
     function = encode if callable(encode) else model
     if not callable(function):
-        raise EncodingError(f"{type(model).__name__} cannot encode: pass a function of images, or a torch module.")
+        raise InputError(f"{type(model).__name__} cannot encode: pass a function of images, or a torch module.")
     return function
 
 
@@ -153,7 +150,7 @@ def named_model(text: str, weights: str | Path | None = None) -> Any:
 
         return read_published(text, weights)
     if ":" not in text:
-        raise EncodingError(
+        raise OptionError(
             f"{text!r} is not a model: write module:name for a function or torch module, or the name of a published "
             "model with --weights and the folder that has its arrays."
         )
@@ -177,7 +174,7 @@ class OutputReader:
 
     def __init__(self, spread: Spread | None = None) -> None:
         if spread not in (None, "std", "log_variance"):
-            raise EncodingError(f"A spread of {spread!r} is not known: use std or log_variance.")
+            raise OptionError(f"A spread of {spread!r} is not known: use std or log_variance.")
         self.spread = spread
         self._shapes: dict[str, tuple[int, ...]] = {}
 
@@ -189,7 +186,7 @@ class OutputReader:
         shapes = {name: array.shape[1:] for name, array in arrays.items()}
         self._shapes = self._shapes or shapes
         if shapes != self._shapes:
-            raise EncodingError(
+            raise InputError(
                 f"The encoder returned {_described(shapes)} for one batch and {_described(self._shapes)} for another: "
                 "let it return the same shapes for all batches."
             )
@@ -204,7 +201,7 @@ class OutputReader:
             return self._named_parts(output)
         if isinstance(output, (tuple, list)) and not _is_table(output):
             if not 1 <= len(output) <= 3:
-                raise EncodingError(
+                raise InputError(
                     f"The encoder returned {len(output)} values: let it return the mean, the mean and the std or "
                     "log-variance, or these and the categorical codes."
                 )
@@ -215,7 +212,7 @@ class OutputReader:
 
     def _named_parts(self, output: Mapping[str, Any]) -> dict[str, Any]:
         if "mean" not in output:
-            raise EncodingError(f"The encoder returned {', '.join(map(repr, output))}: let it return 'mean' as well.")
+            raise InputError(f"The encoder returned {', '.join(map(repr, output))}: let it return 'mean' as well.")
         parts: dict[str, Any] = {"codes": output["mean"]}
         for name, spread in SPREAD_NAMES.items():
             if name in output:
@@ -228,28 +225,26 @@ class OutputReader:
         try:
             table = np.asarray(plain(given), dtype=np.float32)
         except (TypeError, ValueError):
-            raise EncodingError(
-                f"The encoder returned {type(given).__name__} as {what}: let it return numbers."
-            ) from None
+            raise InputError(f"The encoder returned {type(given).__name__} as {what}: let it return numbers.") from None
         table = table[:, None] if table.ndim == 1 else table
         if table.ndim != 2 or len(table) != n_images:
-            raise EncodingError(
+            raise InputError(
                 f"The encoder returned {what} of shape {table.shape} for {n_images} images: return one row per image."
             )
         bad = ~np.isfinite(table)
         if bad.any():
             row, column = np.argwhere(bad)[0]
-            raise EncodingError(
+            raise InputError(
                 f"The encoder returned {table[row, column]} as {what}, in row {row} and column {column} of a batch: "
                 "codes have to be finite."
             )
         if name.startswith(CATEGORY) and ((table < 0).any() or (np.abs(table.sum(axis=1) - 1) > TO_ONE).any()):
-            raise EncodingError(f"The rows of {what} are not probabilities: let the encoder apply its softmax.")
+            raise InputError(f"The rows of {what} are not probabilities: let the encoder apply its softmax.")
         return table
 
     def _std(self, spread: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.float32]:
         if spread.shape != mean.shape:
-            raise EncodingError(
+            raise InputError(
                 f"The encoder returned means {mean.shape} and spreads {spread.shape}: return one spread for each mean."
             )
         if self.spread is None:
@@ -257,7 +252,7 @@ class OutputReader:
         if self.spread == "log_variance":
             return np.exp(spread / 2)
         if (spread < 0).any():
-            raise EncodingError(
+            raise InputError(
                 "The encoder returned a negative standard deviation: use --spread log_variance if it is a log-variance."
             )
         return spread
@@ -293,7 +288,7 @@ def encode(
     seed: int = 0,
     batch_size: int = 250,
     spread: Spread | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Encoded:
     """Codes of the images of a data set, with their factors.
 
@@ -314,7 +309,7 @@ def encode(
     spread : {"std", "log_variance"}, optional
         Meaning of the second output; by default it is read as log-variances if the first images give a negative value.
     progress : bool
-        Whether to show a progress bar on a terminal.
+        Show a bar with the time left, on terminals and in notebooks, after two seconds.
 
     Examples
     --------
@@ -324,7 +319,7 @@ def encode(
     ((100, 16), ('shape', 'scale', 'x', 'y'))
     """
     if batch_size < 1:
-        raise EncodingError(f"batch_size is {batch_size}: use at least one image per batch.")
+        raise OptionError(f"batch_size is {batch_size}: use at least one image per batch.")
     indices = _chosen(dataset, rows, seed)
     encoder, reader = encoder_of(model), OutputReader(spread)
     note = {
@@ -335,7 +330,7 @@ def encode(
         "seed": None if rows is None else seed,
     }
     probe = reader.arrays(encoder(dataset.images(indices[:PROBED])), len(indices[:PROBED]))
-    store = None if out is None else Store(_folder_of_parts(out), _identity(note, probe, batch_size), EncodingError)
+    store = None if out is None else Store(_folder_of_parts(out), _identity(note, probe, batch_size))
     stretches = list(_stretches(len(indices), batch_size * BATCHES_PER_PART))
     parts: list[dict[str, NDArray[Any]]] = []
     with progress_bar(len(stretches), progress) as bar, store or nullcontext():
@@ -359,15 +354,15 @@ def encode(
 
 def _chosen(dataset: DataSet, rows: int | None, seed: int) -> NDArray[np.int64]:
     if rows is not None and rows < 1:
-        raise EncodingError(f"rows is {rows}: ask for at least one image.")
+        raise OptionError(f"rows is {rows}: ask for at least one image.")
     if isinstance(dataset, DependentSample):
         if rows is None:
-            raise EncodingError("Images with dependent factors are drawn: pass their number as rows (--rows N).")
+            raise OptionError("Images with dependent factors are drawn: pass their number as rows (--rows N).")
         return dataset.sample_indices(rows, seed)
     if rows is None:
         return np.arange(len(dataset))
     if rows > len(dataset):
-        raise EncodingError(f"{dataset.name} has {len(dataset)} images, so {rows} cannot be drawn: ask for fewer.")
+        raise OptionError(f"{dataset.name} has {len(dataset)} images, so {rows} cannot be drawn: ask for fewer.")
     return random_stream(seed, "encoded images").permutation(len(dataset))[:rows]
 
 
@@ -375,7 +370,7 @@ def _folder_of_parts(out: str | Path) -> Path:
     """Folder of the finished parts of an encoding, beside the file to write."""
     path = Path(out)
     if path.suffix != ".npz":
-        raise EncodingError(f"{path} does not end with .npz, which is the format of the output: choose such a name.")
+        raise FileError(f"{path} does not end with .npz, which is the format of the output: choose such a name.")
     short = len(os.fsencode(path.name)) < 250
     return path.with_name(f"{path.name if short else hashlib.sha256(os.fsencode(path.name)).hexdigest()}.parts")
 
@@ -408,4 +403,4 @@ def _digest(arrays: Mapping[str, NDArray[Any]]) -> str:
     return digest.hexdigest()
 
 
-__all__ = ["Encoded", "EncodingError", "encode", "read_encoded"]
+__all__ = ["Encoded", "encode", "read_encoded"]

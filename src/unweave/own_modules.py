@@ -12,6 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from unweave.errors import OptionError
 from unweave.names import suggestion
 
 
@@ -93,21 +94,20 @@ def imported(text: str, what: str) -> Any:
     >>> imported("unweave.metrics:mcc", "metric").card.name
     'mcc'
     """
-    from unweave.evidence import EvidenceError  # late: the command line starts without numpy
 
     module_name, colon, name = text.partition(":")
     if not (module_name and colon and name):
-        raise EvidenceError(f"The {what} {text!r} is not an importable path: write module:name.")
+        raise OptionError(f"The {what} {text!r} is not an importable path: write module:name.")
     try:
         own = own_modules()
         found = import_module(module_name) if own is None else own.load(module_name)
     except Exception as error:  # importing runs the code of the module, which can raise any exception
         reason = f"{type(error).__name__}: {error}"
-        raise EvidenceError(f"The {what} {text!r} cannot be imported ({reason}): check the module.") from None
+        raise OptionError(f"The {what} {text!r} cannot be imported ({reason}): check the module.") from None
     for part in name.split("."):
         if not hasattr(found, part):
             public = [entry for entry in dir(found) if not entry.startswith("_")]
-            raise EvidenceError(
+            raise OptionError(
                 f"The {what} {text!r} was not found: {module_name} has no {part!r}, {suggestion(part, public)}"
             )
         found = getattr(found, part)

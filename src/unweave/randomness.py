@@ -11,6 +11,24 @@ from zlib import crc32
 
 import numpy as np
 
+from unweave.errors import OptionError
+
+MOST_SEEDS = 10_000
+
+
+def seed_range(n_seeds: int, seed: int = 0, at_least: int = 1) -> range:
+    """The seeds of a computation that is repeated: ``seed`` and the ``n_seeds - 1`` whole numbers after it.
+
+    >>> list(seed_range(3, 5))
+    [5, 6, 7]
+    """
+    for name, given, least in (("n_seeds", n_seeds, at_least), ("seed", seed, 0)):
+        if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < least:
+            raise OptionError(f"{name}={given!r} is not allowed: use a whole number from {least}.")
+    if n_seeds > MOST_SEEDS:
+        raise OptionError(f"n_seeds={n_seeds} is too many: use at most {MOST_SEEDS}.")
+    return range(int(seed), int(seed) + int(n_seeds))
+
 
 def random_stream(rng: int | np.random.Generator | None, purpose: str, *numbers: int) -> np.random.Generator:
     """The generator for a purpose, from a seed and further numbers; a given Generator is returned as it is.

@@ -16,17 +16,17 @@ import numpy as np
 from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
-from unweave.evidence import EvidenceError
+from unweave.errors import FileError
 from unweave.whole_files import remove_unfinished, write_whole
 
 
-def write_result(path: Path, write: Callable[[IO[bytes]], object], error: type[EvidenceError] = EvidenceError) -> None:
-    """Write a file atomically; raises ``error`` with one sentence if the system refuses it."""
+def write_result(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write a file atomically; raises a `FileError` if the system refuses it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, write)
     except OSError as problem:
-        raise error(_refusal(path, problem)) from None
+        raise FileError(_refusal(path, problem)) from None
 
 
 def _refusal(path: Path, problem: OSError) -> str:
@@ -53,10 +53,14 @@ class FolderLock:
             self._lock.acquire(timeout=0)
         except Timeout:
             owner = " ".join(self._owner.read_text().split()) if self._owner.exists() else "unknown"
-            raise EvidenceError(
+            raise FileError(
                 f"{self.folder} is in use by another run (process {owner}): wait for it, or choose another folder."
             ) from None
-        write_whole(self._owner, lambda file: file.write(f"{os.getpid()} on {socket.gethostname()}\n".encode()))
+        try:
+            write_result(self._owner, lambda file: file.write(f"{os.getpid()} on {socket.gethostname()}\n".encode()))
+        except BaseException:
+            self._lock.release()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -115,7 +119,7 @@ class Results:
                 os.fsync(file.fileno())
                 self._cut = False
         except OSError as problem:
-            raise EvidenceError(_refusal(self.path, problem)) from None
+            raise FileError(_refusal(self.path, problem)) from None
 
     def value(self, key: str, compute: Callable[[], Any]) -> Any:
         """The result with this key, which is computed and added if there is none."""
@@ -144,20 +148,17 @@ class Store(FolderLock):
     ([1.0, 1.0], True)
     """
 
-    def __init__(
-        self, folder: str | Path, identity: Mapping[str, Any], error: type[EvidenceError] = EvidenceError
-    ) -> None:
+    def __init__(self, folder: str | Path, identity: Mapping[str, Any]) -> None:
         super().__init__(Path(folder))
         self.identity: dict[str, Any] = json.loads(json.dumps(dict(identity)))
         self.results = Results()
-        self._error = error
 
     def __enter__(self) -> Self:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             super().__enter__()
         except OSError as problem:
-            raise self._error(_refusal(self.folder, problem)) from None
+            raise FileError(_refusal(self.folder, problem)) from None
         try:
             remove_unfinished(self.folder)  # of killed processes, because no other one has the lock
             self._refuse_another()
@@ -176,11 +177,11 @@ class Store(FolderLock):
         """Write a file of the folder, unless it already has this content."""
         path = self.folder / name
         if not path.exists() or path.read_bytes() != content:
-            write_result(path, lambda file: file.write(content), self._error)
+            write_result(path, lambda file: file.write(content))
 
     def add_arrays(self, key: str, arrays: Mapping[str, Any]) -> None:
         """Store named arrays under a key that may be part of a file name."""
-        write_result(self.folder / f"{key}.npz", lambda file: np.savez(file, **arrays), self._error)
+        write_result(self.folder / f"{key}.npz", lambda file: np.savez(file, **arrays))
 
     def arrays(self, key: str) -> dict[str, NDArray[Any]] | None:
         """The arrays of this key by name; None if there are none, or if the file is damaged, which is then removed."""
@@ -203,12 +204,12 @@ class Store(FolderLock):
         if not isinstance(stated, dict):
             # keys of results say all about them, while arrays belong to the identity
             if any(self.folder.glob("*.npz")):
-                raise self._error(f"{self.folder} has arrays of an unknown origin: remove it, or choose another place.")
+                raise FileError(f"{self.folder} has arrays of an unknown origin: remove it, or choose another place.")
             self.describe()
             return
         for name, wanted in self.identity.items():
             if stated.get(name) != wanted:
-                raise self._error(
+                raise FileError(
                     f"{self.folder} has results of another {name} ({stated.get(name)!r} there, {wanted!r} now): remove "
                     "the folder to start again, or choose another place."
                 )

@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from unweave.auditing import audit_all, catalogue, text_table
+from unweave.auditing import Audit, Grid, audit_all, catalogue, text_table
 from unweave.auditing.catalogue import (
     SHARED,
     further_table,
@@ -16,8 +16,8 @@ from unweave.auditing.catalogue import (
     table_data,
     write_table,
 )
-from unweave.auditing.measurement import FURTHER, PROPERTIES, Grid, further_points, subject_of
-from unweave.auditing.properties import TICKS, Audit, Promise, PropertyNumber, Result, WorstCase, promise_of
+from unweave.auditing.measurement import FURTHER, PROPERTIES, further_points, subject_of
+from unweave.auditing.properties import TICKS, Promise, PropertyNumber, Result, WorstCase, promise_of
 from unweave.findings import Finding
 from unweave.metrics import CATALOGUE
 
@@ -64,7 +64,7 @@ def test_what_is_not_audited_says_why():
 
 def test_written_and_read(small, tmp_path):
     audits = audit_all(
-        ["mcc", "t_mex", subject_of(lambda factors, codes: 0.5)], grid=small, seeds=2, adversary=False, further=False
+        ["mcc", "t_mex", subject_of(lambda factors, codes: 0.5)], grid=small, n_seeds=2, adversary=False, further=False
     )
     path = tmp_path / "audited.json"
     write_table(audits, path)
@@ -77,7 +77,7 @@ def test_written_and_read(small, tmp_path):
 
 
 def test_table_3_is_never_cut(small):
-    audits = audit_all(["mcc", "t_mex"], grid=small, seeds=2, adversary=False, further=False)
+    audits = audit_all(["mcc", "t_mex"], grid=small, n_seeds=2, adversary=False, further=False)
     lines = text_table(audits).splitlines()
     assert not any("…" in line for line in lines)
     assert any("not applicable" in line for line in lines if line.strip().startswith("t_mex"))
@@ -105,7 +105,7 @@ def test_only_groups_with_a_metric_that_is_named_are_audited(asked, tmp_path):
     found = catalogue.audited_catalogue(7.0, tmp_path, 2, ["mcc"], 3, said.append)
     ((labels, options),) = asked
     assert "mcc" in labels
-    assert options == {"seeds": 3, "budget": 7.0, "n_jobs": 2, "store": tmp_path}
+    assert options == {"n_seeds": 3, "budget": 7.0, "n_jobs": 2, "store": tmp_path}
     assert [audit.metric for audit in found] == labels
     assert said == ["\n".join(f"✓ {label} (1 s)" for label in labels)]
 

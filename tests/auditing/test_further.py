@@ -16,7 +16,7 @@ from unweave.synthetic.worlds import Independent, Levelled, Reordered
 @pytest.fixture
 def remarks(small):
     def of(metric):
-        return [remark.kind for remark in audit(metric, grid=small, seeds=2, adversary=False).remarks]
+        return [remark.kind for remark in audit(metric, grid=small, n_seeds=2, adversary=False).remarks]
 
     return of
 
@@ -31,7 +31,7 @@ def test_metrics_that_measure_nothing_are_told(remarks):
 
 def test_a_random_number_moves_with_everything(small):
     numbers = np.random.default_rng(0)
-    found = audit(lambda factors, codes: numbers.uniform(), grid=small, seeds=5, adversary=False)
+    found = audit(lambda factors, codes: numbers.uniform(), grid=small, n_seeds=5, adversary=False)
     # because of the spread over seeds; the means hardly change
     assert found["P1"].verdict == found["P3"].verdict == "violated"
     assert max(row.spread for row in found["P3"].measured) > 0.15
@@ -39,7 +39,7 @@ def test_a_random_number_moves_with_everything(small):
 
 
 def test_a_good_metric_has_no_remarks_and_answers(small):
-    found, readout = audit_all(["mcc", "r2"], grid=small, seeds=2, adversary=False)
+    found, readout = audit_all(["mcc", "r2"], grid=small, n_seeds=2, adversary=False)
     assert not found.remarks
     assert [result.name for result in found.further] == list(FURTHER)
     assert not any(result.missing for result in found.further)
@@ -60,7 +60,7 @@ def test_undefined_points_do_not_count(small):
     def shy(factors, codes):
         return float("nan") if factors.shape[1] == 2 else mcc(factors, codes).value
 
-    found = audit(shy, grid=small, seeds=2, adversary=False)
+    found = audit(shy, grid=small, n_seeds=2, adversary=False)
     assert found["few factors"].n_undefined == sum(
         point.name == "few factors" and point.n_factors == 2 for point in further_points()
     )
@@ -68,7 +68,7 @@ def test_undefined_points_do_not_count(small):
 
 
 def test_further_questions_may_be_left_out(small):
-    found = audit("mcc", grid=small, seeds=2, adversary=False, further=False)
+    found = audit("mcc", grid=small, n_seeds=2, adversary=False, further=False)
     assert found.further == ()
 
 

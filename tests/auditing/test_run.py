@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import unweave
+from unweave import OptionError
 from unweave.auditing import Audit, Grid, audit, audit_all
 from unweave.auditing import run as everything
 from unweave.auditing.measurement import Case, further_points
-from unweave.evidence import EvidenceError
 from unweave.metrics import CATALOGUE
 
 
@@ -28,12 +28,12 @@ def evaluated(expression, **names):
 def audits(small):
     return {
         found.metric: found
-        for found in audit_all(["mcc", "r2", "mig"], grid=small, seeds=3, budget=None, further=False)
+        for found in audit_all(["mcc", "r2", "mig"], grid=small, n_seeds=3, budget=None, further=False)
     }
 
 
 def test_a_constant_ignores_everything(small):
-    found = audit(lambda factors, codes: 0.5, grid=small, seeds=2, further=False)
+    found = audit(lambda factors, codes: 0.5, grid=small, n_seeds=2, further=False)
     assert found.ticks == "✓✗✓✗"
     assert found["P4"].number == 0.5
     assert found.promises == ()
@@ -54,7 +54,7 @@ def test_an_oracle_has_four_ticks(small):
             ideal = 1.0 if point.series in ("E1", "E2", "E5", "E6", "E8") else 0.6 if "mixed" in point.series else 0.0
         for seed in range(2):
             truth[point.case.evidence(seed).codes.tobytes()] = ideal
-    found = audit(lambda factors, codes: truth.get(codes.tobytes(), 0.0), grid=small, seeds=2, further=False)
+    found = audit(lambda factors, codes: truth.get(codes.tobytes(), 0.0), grid=small, n_seeds=2, further=False)
     assert found.ticks == "✓✓✓✓"
     assert found.red_team.product == 0
 
@@ -97,7 +97,7 @@ def test_the_worst_case_of_a_function_calls_it_metric(small):
     def half_correlation(factors, codes):
         return 4 * unweave.metrics.mcc(factors, codes).value
 
-    found = audit(half_correlation, scale=(0.0, 8.0), grid=small, seeds=2, adversary=False, further=False)
+    found = audit(half_correlation, scale=(0.0, 8.0), grid=small, n_seeds=2, adversary=False, further=False)
     case = found["P1"].worst_case
     assert "scale=(0, 8)" in case.expression
     assert evaluated(case.expression, metric=half_correlation) == pytest.approx(case.number)
@@ -112,7 +112,7 @@ def test_the_adversary_can_be_pasted_and_finds_what_r2_cannot_see(audits):
 
 
 def test_alone_or_together_in_one_process_or_two(small):
-    settings = {"grid": dataclasses.replace(small, n_rows=100), "seeds": 2, "adversary": False, "further": False}
+    settings = {"grid": dataclasses.replace(small, n_rows=100), "n_seeds": 2, "adversary": False, "further": False}
     together, _ = audit_all(["mcc", "r2"], budget=None, **settings)
     alone = audit("mcc", budget=None, n_jobs=2, **settings)
     assert alone.results == together.results
@@ -137,7 +137,7 @@ def test_what_does_not_fit_in_the_budget_is_said(small, monkeypatch):
     # a clock that is read before and after a cell, and advances by one second each time
     clock = types.SimpleNamespace(process_time=itertools.count().__next__)
     monkeypatch.setattr("unweave.auditing.measurement.time", clock)
-    found = audit("mcc", grid=small, budget=10.0, seeds=2)
+    found = audit("mcc", grid=small, budget=10.0, n_seeds=2)
     assert "?" in found.ticks
     undecided = next(result for result in found.results if result.verdict == "undecided")
     assert undecided.missing
@@ -155,13 +155,13 @@ def test_a_violation_is_known_before_all_is_measured(small, monkeypatch):
     # a clock that is read before and after a cell, and advances by one second each time
     clock = types.SimpleNamespace(process_time=itertools.count().__next__)
     monkeypatch.setattr("unweave.auditing.measurement.time", clock)
-    assert audit(constant, grid=small, seeds=2, budget=0.0, adversary=False).ticks == "????"
+    assert audit(constant, grid=small, n_seeds=2, budget=0.0, adversary=False).ticks == "????"
     assert not calls  # no cell fits into a budget of 0
-    found = audit(constant, grid=small, seeds=2, budget=40.0, adversary=False)
+    found = audit(constant, grid=small, n_seeds=2, budget=40.0, adversary=False)
     assert found["P4"].verdict == "violated"
     assert "?" in found.ticks
     n_calls = len(calls)
-    assert audit(constant, grid=small, seeds=2, budget=None, adversary=False).ticks == "✓✗✓✗"
+    assert audit(constant, grid=small, n_seeds=2, budget=None, adversary=False).ticks == "✓✗✓✗"
     assert 0 < n_calls < (len(calls) - n_calls) / 2
 
 
@@ -171,7 +171,7 @@ def test_errors_and_nan_are_results(small):
             raise ValueError("too many codes")
         return math.nan if len(factors) == 100 else 1.0
 
-    found = audit(moody, grid=small, seeds=2, adversary=False, further=False)
+    found = audit(moody, grid=small, n_seeds=2, adversary=False, further=False)
     assert found["P4"].verdict == "violated"  # the cells that could be measured have a score of 1
     assert any("ValueError: too many codes" in str(problem) for problem in found.problems)
     assert any("undefined (nan)" in str(problem) for problem in found.problems)
@@ -185,22 +185,22 @@ def test_a_stopped_run_goes_on(small, tmp_path):
         calls.append(1)
         return float(np.clip(codes.std(), 0, 1))
 
-    first = audit_all([counted], grid=small, seeds=2, adversary=False, further=False, store=cells)[0]
+    first = audit_all([counted], grid=small, n_seeds=2, adversary=False, further=False, store=cells)[0]
     n_calls = len(calls)
     lines = cells.read_text().splitlines()
     cells.write_text("\n".join(lines[: len(lines) // 2])[:-3])  # as if killed while writing a line
     with pytest.warns(UserWarning, match="has 1 lines that cannot be read"):
-        again = audit_all([counted], grid=small, seeds=2, adversary=False, further=False, store=cells)[0]
+        again = audit_all([counted], grid=small, n_seeds=2, adversary=False, further=False, store=cells)[0]
     assert again == first
     assert n_calls < len(calls) < 2 * n_calls
     with pytest.warns(UserWarning, match="has 1 lines that cannot be read"):
-        assert audit_all([counted], grid=small, seeds=2, adversary=False, further=False, store=cells)[0] == first
+        assert audit_all([counted], grid=small, n_seeds=2, adversary=False, further=False, store=cells)[0] == first
     assert len(calls) < 2 * n_calls
 
 
 def test_one_seed_is_too_few():
-    with pytest.raises(EvidenceError, match="seeds=1 gives no interval"):
-        audit("mcc", seeds=1)
+    with pytest.raises(OptionError, match="n_seeds=1 is not allowed: use a whole number from 2"):
+        audit("mcc", n_seeds=1)
 
 
 @pytest.mark.slow
@@ -220,7 +220,7 @@ def test_what_scatters_gets_more_seeds(small):
     def scattering(factors, codes):
         return 0.5 + 0.03 * np.random.default_rng(zlib.crc32(codes.tobytes())).normal()
 
-    found = audit(scattering, grid=small, seeds=2, adversary=False, further=False)
+    found = audit(scattering, grid=small, n_seeds=2, adversary=False, further=False)
     assert 2 < max(row.n_seeds for row in found["P3"].measured) <= 16
     assert found["P3"].verdict != "violated"
     assert found["P4"].verdict == "violated"
@@ -271,7 +271,7 @@ def test_the_budget_is_shared_by_points_card_further_questions_and_the_adversary
         monkeypatch.setattr(run, name, value)
     monkeypatch.setattr(run.Bench, "measure", measure)
     grid = Grid(n_factors=(5,))
-    own = audit_all(["mcc", lambda factors, codes: 0.5], grid=grid, seeds=3, budget=100.0)
+    own = audit_all(["mcc", lambda factors, codes: 0.5], grid=grid, n_seeds=3, budget=100.0)
     assert [(one.metric, one.ticks, one.n_seeds) for one in own] == [("mcc", "????", 3), ("<lambda>", "????", 3)]
     n_further = len(dict.fromkeys(point.case for point in further_points()))
     assert asked == [
@@ -313,16 +313,16 @@ def test_points_of_a_property_that_all_violate_are_measured_last(monkeypatch):
 
 @pytest.mark.parametrize(("levels", "all_violate"), [((0.5, 0.5), True), ((0.5, 0.0), False), ((0.0, 0.5), False)])
 def test_a_property_is_settled_if_every_subject_violates_it(small, levels, all_violate):
-    from unweave.auditing.measurement import Outcome
     from unweave.auditing.run import _undecided, _violated_by_all
+    from unweave.sweeps import Measurement
 
     points = small.points()
-    found = {point.case: [[Outcome(level, "", 0.0) for level in levels]] * 2 for point in points}
+    found = {point.case: [[Measurement("", level, level, None, 0.0) for level in levels]] * 2 for point in points}
     bench = types.SimpleNamespace(subjects=[0, 1])
     assert _violated_by_all("P4", bench, points, found) is all_violate
     # scores of .04 and .06 leave the verdict on nulls open, and more seeds of these cells may decide it
     wide = {
-        point.case: [Outcome(0.04 + 0.02 * seed * (point.name == "P4"), "", 0.0) for seed in range(2)]
+        point.case: [Measurement("", 0.04 + 0.02 * seed * (point.name == "P4"), 0.0, None, 0.0) for seed in range(2)]
         for point in points
     }
     nulls = {point.case for point in points if point.name == "P4"}

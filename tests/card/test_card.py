@@ -1,4 +1,4 @@
-"""What a card refuses and what it says of options, at the limits of its fields."""
+"""Cards: their fields, the checks of their fields, and the explanation of a metric."""
 
 import dataclasses
 import math
@@ -9,8 +9,8 @@ import pytest
 from scipy import sparse
 
 from unweave import Evidence, MetricUndefined, Score
-from unweave.card import Card, MetricError, Variant, seed_from
-from unweave.card.card import CardDescription, check_card
+from unweave.card import Card, MetricError, Variant
+from unweave.card.card import RULES, CardDescription, check_card, check_fields
 from unweave.card.decorator import (
     _described,
     _on_all_rows,
@@ -18,7 +18,8 @@ from unweave.card.decorator import (
     _refuse_unknown_fields,
     joined_score,
 )
-from unweave.card.explain import _order_in_words
+from unweave.card.explain import _order_in_words, chance_in_words
+from unweave.evidence import FactorKind
 from unweave.evidence.columns import NeedsRows
 from unweave.findings import Finding
 from unweave.score import ShownMatrix
@@ -109,12 +110,6 @@ def test_rounding_is_no_effect_of_the_order(tolerance, matters):
     assert said.startswith("matters" if matters else "does not matter")
 
 
-def test_a_generator_gives_a_seed_below_two_to_the_31():
-    assert [seed_from(np.random.default_rng(k)) for k in range(50)] == [
-        int(np.random.default_rng(k).integers(2**31)) for k in range(50)
-    ]
-
-
 def test_fields_that_are_unlike_any_are_listed():
     with pytest.raises(MetricError, match="A card has no field 'xyz': there are measures, equivalence, "):
         _refuse_unknown_fields({"measures": "a", "xyz": 1})
@@ -200,3 +195,86 @@ def test_a_part_that_is_refused_has_no_score():
     assert list(map(str, found.caveats)) == ["20 rows."]
     with pytest.raises(MetricUndefined, match="Too few of z"):
         joined_score(SimpleNamespace(refusal=lambda part: f"Too few of {part.factor_names[0]}"), evidence, of_part)
+
+
+KINDS = frozenset({FactorKind.CONTINUOUS})
+BOOLEAN = ([True, False], [None, 1, "yes"])
+TEXT = (["a"], ["", "  ", None, 3])
+TOLERANCE = ([0, 0.0, 0.1, math.inf], [-1e-9, "0", None, True])
+VALUES = {
+    "name": TEXT,
+    "summary": (["", "a"], [None, 3]),
+    "measures": (["compactness", "warmth"], ["", None, "compactnes"]),
+    "equivalence": (["any", "elementwise"], ["anything", None, ("any",)]),
+    "factor_kinds": ([KINDS, frozenset()], [{FactorKind.CONTINUOUS}, frozenset({"continuous"}), "any"]),
+    "needs": ([(), ("factors", "codes")], [["factors"], "factors", ("factors", "colours"), {"factors"}]),
+    "min_rows": ([0, 10], [-1, 2.0, True, "10"]),
+    "bounds": ([(0, 1), (-math.inf, math.inf)], [(1, 0), (1, 1), (0, 1, 2), [0, 1], (0,), ("0", "1"), (False, True)]),
+    "best": ([0, math.nan, 1.5], [None, "1", True]),
+    "chance": ([0.5, "by permutation", lambda n, m, d: 1 / n], ["by chance", None, (0,)]),
+    "cost": TEXT,
+    "fails_when": TEXT,
+    "reference": TEXT,
+    "assumes": ([()], [[], ("factors",), None]),
+    "identity_tolerance": TOLERANCE,
+    "order_tolerance": TOLERANCE,
+    "takes_factor_tables": BOOLEAN,
+    "takes_sparse_codes": BOOLEAN,
+    "factor_by_factor": BOOLEAN,
+    "takes_code_groups": BOOLEAN,
+    "undefined_with": ([()], [[], frozenset(), ("one colour",), None]),
+    "variants": ([()], [[], ("a",), None]),
+    "raw_range": (["", "0 to 2"], [None, 0]),
+    "version": ([1, 7], [0, 1.0, True, "1"]),
+}
+
+
+def test_every_field_is_tried():
+    assert set(VALUES) == set(RULES)
+
+
+@pytest.mark.parametrize("field", VALUES)
+def test_values_that_make_sense_are_taken_and_others_are_named(field):
+    good, bad = VALUES[field]
+    for value in good:
+        check_fields("A card", {field: value})
+    for value in bad:
+        with pytest.raises((MetricError, TypeError), match=field):
+            check_fields("A card", {field: value})
+
+
+def test_a_metric_may_need_everything_and_be_undefined_in_every_case():
+    from typing import get_args
+
+    from unweave.card import Need
+    from unweave.card.card import Case
+
+    check_fields("A card", {"undefined_with": get_args(Case), "needs": get_args(Need)})
+    with pytest.raises(MetricError, match="undefined_with"):
+        check_fields("A card", {"undefined_with": list(get_args(Case))})
+
+
+@pytest.mark.parametrize(
+    ("chance", "words"),
+    [
+        (0.25, "0.25"),
+        ("by permutation", "has to be measured by permuting the rows"),
+        ("no pairing", "none, because the metric does not relate factors to codes"),
+        (lambda n, m, d: 1 / m, "0.1 for 10 codes, and different for other sizes"),
+        (lambda n, m, d: 1 / d, "0.2 for 5 factors, and different for other sizes"),
+        (lambda n, m, d: 1 / n, "0.001 for 1,000 rows, and different for other sizes"),
+        (lambda n, m, d: d / n, "0.005 for 5 factors and 1,000 rows, and different for other sizes"),
+        (lambda n, m, d: m * d / n, "0.05 for 10 codes, 5 factors and 1,000 rows, and different for other sizes"),
+    ],
+)
+def test_sizes_are_named_if_they_matter(chance, words):
+    assert chance_in_words(SimpleNamespace(chance=chance)) == words
+
+
+def test_sizes_are_changed_one_at_a_time():
+    asked = []
+    chance_in_words(SimpleNamespace(chance=lambda *sizes: asked.append(sizes) or len(asked)))
+    base, *others = asked
+    assert base == (1000, 10, 5)
+    changed = [[new != old for new, old in zip(sizes, base, strict=True)] for sizes in others]
+    assert changed == [[False, True, False], [False, False, True], [True, False, False]]

@@ -66,7 +66,7 @@ def folder(tmp_path_factory):
         np.save(folder / f"{name}.npy", array)
     evaluate(rows, rows, metrics=["mcc"], quick=True).save(folder / "saved.json")
     (folder / "small.toml").write_text(
-        'metrics = ["mcc"]\nn_rows = 50\nseeds = 1\nworlds = ["Independent"]\nencoders = ["PermutedAndScaled"]\n'
+        'metrics = ["mcc"]\nn_rows = 50\nn_seeds = 1\nworlds = ["Independent"]\nencoders = ["PermutedAndScaled"]\n'
     )
     scripts = folder.parent / "scripts"
     scripts.mkdir(exist_ok=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from unweave import EvidenceError
+from unweave import OptionError
 from unweave.cli import demos, main
 from unweave.cli.demos import introduction, trained_demonstration
 from unweave_papers.experiment import Options
@@ -20,7 +20,7 @@ from unweave_papers.ledger import claims_of
 
 RNG = np.random.default_rng(0)
 FACTORS, CODES = RNG.normal(size=(2, 60, 2))
-GIVEN = {"quick": False, "budget": 30.0, "screen": None, "missing": "refuse", "n_jobs": 1, "seeds": range(1)}
+GIVEN = {"quick": False, "budget": 30.0, "screen": None, "missing": "refuse", "n_jobs": 1, "n_seeds": 1}
 PLAIN = {"kinds": None, "row_groups": None, "factor_names": None, "code_names": None, "metrics": None, **GIVEN}
 FULL = (
     "--metrics=mcc, r2", "--kinds=ordinal,categorical", "--missing=drop", "--seeds=3", "--jobs=2", "--quick",
@@ -93,7 +93,7 @@ def test_options_of_scores_reach_the_evaluation(passed, command, function):
         "metrics": ["mcc", "r2"],
         "kinds": ["ordinal", "categorical"],
         "missing": "drop",
-        "seeds": range(3),
+        "n_seeds": 3,
         "n_jobs": 2,
         "quick": True,
         "budget": 0.0,
@@ -121,7 +121,7 @@ def test_a_decoder_is_measured_on_the_samples_that_were_asked_for(passed, folder
     _, options = passed("unweave.evaluation:evaluate", "geometry", "j.npy", "--samples=20", "--seed=4")
     metrics = options.pop("metrics")
     assert {metric.keywords["n_samples"] for metric in metrics} == {20}
-    assert options == {"seeds": 4, "quick": True}
+    assert options == {"seed": 4, "quick": True}
     _, options = passed("unweave.metrics.manifolds:spectrum", "geometry", "j.npy", "--samples=20", "--seed=4")
     assert options == {"n_samples": 20, "rng": 4}
 
@@ -135,7 +135,7 @@ def test_the_demonstration_has_half_a_minute(passed):
 def test_options_of_studies_reach_them(passed, folder):
     assert passed("unweave.auditing:audit", "audit", "mcc", "--budget=7", "--seeds=3", "--jobs=2") == (
         ("mcc",),
-        {"budget": 7.0, "seeds": 3, "n_jobs": 2, "progress": True},
+        {"budget": 7.0, "n_seeds": 3, "n_jobs": 2},
     )
     declared = 'metrics = ["mcc"]\nworlds = ["Circuit"]\nencoders = ["Mixed"]\n'
     (folder / "few.toml").write_text(declared, encoding="utf-8")
@@ -143,7 +143,7 @@ def test_options_of_studies_reach_them(passed, folder):
         "unweave.sweeps.execution:run", "sweep", "few.toml", "--jobs=2", "--time-limit=5", "--cluster=tcp://here:1"
     )
     assert (sweep.name, out) == ("few", Path("few"))
-    assert options == {"n_jobs": 2, "cluster": "tcp://here:1", "time_limit": 5.0, "progress": True}
+    assert options == {"n_jobs": 2, "cluster": "tcp://here:1", "time_limit": 5.0}
     (_, out), _ = passed("unweave.sweeps.execution:run", "sweep", "few.toml", "--out=there")
     assert out == Path("there")
 
@@ -311,11 +311,11 @@ class TestTraining:
         assert shown is True
         assert [each.beta for each in plain.objectives] == [1, 4]
         assert (plain.dataset.name, plain.dataset.path, plain.dataset.size) == ("small_sprites", None, None)
-        assert (plain.seeds, plain.n_codes) == (1, 10)
+        assert (plain.n_seeds, plain.n_codes) == (1, 10)
         settings = plain.settings
         assert (settings.n_steps, settings.batch_size) == (8000, 64)
         assert (settings.learning_rate, settings.reconstruction_weight) == (1e-4, 1.0)
-        assert (other.seeds, other.n_codes, other.trunk.channels) == (1, 3, (32, 32))
+        assert (other.n_seeds, other.n_codes, other.trunk.channels) == (1, 3, (32, 32))
         settings = other.settings
         assert (settings.n_steps, settings.batch_size) == (9, 5)
         assert (settings.learning_rate, settings.reconstruction_weight) == (0.5, 2.0)
@@ -333,7 +333,8 @@ class TestTraining:
     def test_pictures_are_drawn_if_they_can_be(self, fleets, monkeypatch):
         drawn = []
         monkeypatch.setattr(
-            "unweave.report.tables.draw_runs", lambda out, models, images: drawn.append((out, models)) or iter("abc")
+            "unweave.report.figures.curves.draw_runs",
+            lambda out, models, images: drawn.append((out, models)) or iter("abc"),
         )
         done = run("train", "beta_vae", "small_sprites", "--out=half")
         assert drawn == [(Path("half"), ("a", "b"))]
@@ -401,7 +402,7 @@ class TestTrainedDemonstration:
 
     def test_a_training_that_fails_says_why(self, calls, tmp_path):
         calls["results"]["unweave.models.train"] = SimpleNamespace(problems=("It diverged.",), models=[])
-        with pytest.raises(EvidenceError, match=r"It diverged\."):
+        with pytest.raises(OptionError, match=r"It diverged\."):
             trained_demonstration(tmp_path, lambda line: None)
 
     def test_its_folder_is_made_and_its_page_written(self, folder, monkeypatch):

@@ -2,6 +2,7 @@
 
 import io
 import math
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 from rich.rule import Rule
 from rich.text import Text
 
-from unweave import EvidenceError, Score
+from unweave import EvidenceError, FileError, Score
 from unweave.cli import main
 from unweave.cli.demos import circuit_encoders
 from unweave.cli.score import _distinct_labels
@@ -85,7 +86,7 @@ def test_files_that_cannot_be_written(tmp_path):
         (tmp_path, "it is a folder"),
         (tmp_path / "none" / "page.html", "there is no folder"),
     ):
-        with pytest.raises(EvidenceError, match=f"cannot be written: {problem}"):
+        with pytest.raises(FileError, match=f"cannot be written: {problem}"):
             check_writable(path, inputs=[given])
 
 
@@ -96,9 +97,9 @@ def test_pictures_and_pages_end_as_they_should(tmp_path):
         check_picture(tmp_path / f"a.{ending}")
     for ending in ("html", "htm"):
         check_page(tmp_path / f"a.{ending}")
-    with pytest.raises(EvidenceError, match=r"does not end in \.png, \.pdf or \.svg"):
+    with pytest.raises(FileError, match=r"does not end in \.png, \.pdf or \.svg"):
         check_picture(tmp_path / "a.html")
-    with pytest.raises(EvidenceError, match=r"does not end in \.html"):
+    with pytest.raises(FileError, match=r"does not end in \.html"):
         check_page(tmp_path / "a.png")
 
 
@@ -114,6 +115,14 @@ def test_an_interruption_is_one_sentence(capsys, stopped, said):
         raise stopped
     assert ended.value.code == 130
     assert capsys.readouterr() == ("", said)
+
+
+def test_being_terminated_is_one_sentence(capsys):
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as ended, resumable("Nothing was written."):
+        signal.raise_signal(signal.SIGTERM)
+    assert (ended.value.code, capsys.readouterr()) == (143, ("", "Nothing was written.\n"))
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 @pytest.mark.parametrize(

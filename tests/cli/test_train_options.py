@@ -2,8 +2,8 @@
 
 import pytest
 
+from unweave import OptionError
 from unweave.cli.train import _channels, _values
-from unweave.evidence import EvidenceError
 
 
 @pytest.mark.parametrize(
@@ -34,5 +34,5 @@ def test_values_of_hyperparameters():
     ],
 )
 def test_what_is_no_hyperparameter(given, said):
-    with pytest.raises(EvidenceError, match=said):
+    with pytest.raises(OptionError, match=said):
         _values(given)

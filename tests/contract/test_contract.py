@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave.auditing.conformance import check_metric, checks_of, noise_is_chance
+from unweave import check_metric
+from unweave.auditing.conformance import checks_of, noise_is_chance
 from unweave.card.card import PROPERTIES
 from unweave.metrics import CATALOGUE
 from unweave.score import Score

@@ -221,7 +221,7 @@ def torch_decoder():
 add("decoder: torch", torch_decoder)
 ALL = unweave.metrics.CATALOGUE
 add("metrics: all", lambda: score(EVERYTHING, metrics=list(ALL), quick=True))
-add("metrics: two seeds", lambda: score(EVERYTHING, metrics=["r2", "mcc", "sap", "explicitness"], seeds=[1, 2]))
+add("metrics: two seeds", lambda: score(EVERYTHING, metrics=["r2", "mcc", "sap", "explicitness"], n_n_seeds=2, seed=1))
 for names in (list(ALL)[start : start + 7] for start in range(0, len(ALL), 7)):
     add(f"metrics: {names[0]} to {names[-1]}", lambda names: {name: ALL[name](EVERYTHING) for name in names}, names)
 OPTIONS = {
@@ -258,12 +258,12 @@ def audited(metric):
     small = importlib.import_module("unweave.auditing").Grid(n_factors=(5,), n_rows=200, rhos=(0, 0.9), ratios=(2,),
         splits=(2,), null_ratios=(0.1,))
     # a budget is in measured seconds, so that the cells that fit into it would vary
-    return unweave.audit(metric, grid=small, seeds=2, budget=None, adversary=False, further=False)
+    return unweave.audit(metric, grid=small, n_seeds=2, budget=None, adversary=False, further=False)
 add("compare: two", of_encoders, "independent", "permuted", "mixed")
 add("compare: three", of_encoders, "weakly correlated", "noisy", "partly mixed", "noise", budget=3)
 add("compare: four", of_encoders, "levels", "permuted", "copied", "dropped", "distributed")
 add("compare: constrained", of_encoders, "circuit", "elementwise", "mixed extras", quick=True)
-add("compare: metrics", of_encoders, "causal", "noisy", "noisy mixture", metrics=["mcc", "mig"], seeds=[0, 1], budget=3)
+add("compare: metrics", of_encoders, "causal", "noisy", "noisy mixture", metrics=["mcc", "mig"], n_seeds=2, budget=3)
 add("compare: posteriors", lambda: compare(FACTORS, {name: POSTERIORS[name]() for name in ("std", "synergy")},
     metrics=["rmig", "mcc"]))
 add("compare: missing", lambda: compare(FACTORS, {"a": np.where(CODES > 2, np.nan, CODES), "b": CODES}, missing="drop"))

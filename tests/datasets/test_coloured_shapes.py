@@ -3,7 +3,8 @@ import colorsys
 import numpy as np
 import pytest
 
-from unweave.datasets import ColouredShapes, DataSetError
+from unweave import OptionError
+from unweave.datasets import ColouredShapes
 from unweave.datasets.coloured_shapes import _inside
 
 
@@ -31,7 +32,7 @@ def test_areas():
 
 
 def test_too_small():
-    with pytest.raises(DataSetError, match="in 7 pixels: choose a size of at least 8"):
+    with pytest.raises(OptionError, match="in 7 pixels: choose a size of at least 8"):
         ColouredShapes(7)
     assert ColouredShapes(8).images([0, 51_199]).shape == (2, 3, 8, 8)
 

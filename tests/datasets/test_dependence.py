@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from unweave import OptionError
 from unweave.datasets import (
     Confounder,
     CorrelatedPair,
-    DataSetError,
     DependentSample,
     DeterminedFactor,
     DSprites,
@@ -86,7 +86,7 @@ def test_dependences_from_text():
     ],
 )
 def test_bad_dependences(text, message):
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(OptionError, match=message):
         DependentSample(small_sprites(), dependences_from_text(text))
 
 

@@ -6,7 +6,8 @@ import struct
 import numpy as np
 import pytest
 
-from unweave.datasets import DataSetError, emnist, fashion_mnist, load, mnist
+from unweave import FileError, OptionError
+from unweave.datasets import emnist, fashion_mnist, load, mnist
 from unweave.datasets.digits import measured, read_idx
 
 
@@ -92,23 +93,23 @@ def test_fashion_and_emnist(folder):
 def test_spoilt_files(folder, spoil, message):
     path = folder / "train-images-idx3-ubyte"
     path.write_bytes(spoil(path.read_bytes()))
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(FileError, match=message):
         mnist(folder)
 
 
 def test_a_cut_off_download(folder):
     path = folder / "train-labels-idx1-ubyte.gz"
     path.write_bytes(path.read_bytes()[:-12])
-    with pytest.raises(DataSetError, match="cut off or damaged"):
+    with pytest.raises(FileError, match="cut off or damaged"):
         mnist(folder)
 
 
 def test_what_is_missing_is_named(tmp_path):
-    with pytest.raises(DataSetError, match=r"t10k-images-idx3-ubyte or t10k-images-idx3-ubyte\.gz"):
+    with pytest.raises(FileError, match=r"t10k-images-idx3-ubyte or t10k-images-idx3-ubyte\.gz"):
         mnist(tmp_path, split="test")
-    with pytest.raises(DataSetError, match="give their path"):
+    with pytest.raises(OptionError, match="give their path"):
         load("mnist")
-    with pytest.raises(DataSetError, match="give no path"):
+    with pytest.raises(OptionError, match="give no path"):
         load("dsprites", tmp_path)
 
 
@@ -129,7 +130,7 @@ def test_a_plain_file_is_mapped(folder):
 )
 def test_headers_that_are_too_short_or_of_no_type(tmp_path, content, message):
     (tmp_path / "a.gz").write_bytes(gzip.compress(content))
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(FileError, match=message):
         read_idx(tmp_path / "a.gz")
 
 
@@ -165,7 +166,7 @@ def test_images_are_padded_on_all_sides_and_one_more_below_and_to_the_right(tmp_
     assert plain.image_shape == (1, 3, 4)
     assert np.array_equal(np.rint(plain.images() * 255), pixels[:, None])
     assert mnist(tmp_path, size=4).images().shape == (1, 1, 4, 4)
-    with pytest.raises(DataSetError, match="Images of 3 x 4 cannot be padded to 3: choose a larger size"):
+    with pytest.raises(OptionError, match="Images of 3 x 4 cannot be padded to 3: choose a larger size"):
         mnist(tmp_path, size=3)
 
 
@@ -175,12 +176,12 @@ def test_labels_have_names(tmp_path):
     assert mnist(tmp_path).labels.tolist() == [0, 7, 9]
     assert fashion_mnist(tmp_path).n_images == 3
     write_mnist(tmp_path, np.zeros((3, 2, 2)), [0, 7, 10])
-    with pytest.raises(DataSetError, match="has label 10, but fashion_mnist has 10 labels"):
+    with pytest.raises(FileError, match="has label 10, but fashion_mnist has 10 labels"):
         fashion_mnist(tmp_path)
 
 
 def test_a_file_without_images_is_refused(tmp_path):
-    with pytest.raises(DataSetError, match="has no images: get the file again"):
+    with pytest.raises(FileError, match="has no images: get the file again"):
         mnist(write_mnist(tmp_path, np.zeros((0, 2, 2)), np.zeros(0)))
 
 

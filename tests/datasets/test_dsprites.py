@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unweave.datasets import DataSetError, DSprites, small_sprites
+from unweave import UnweaveError
+from unweave.datasets import DSprites, GridDataSet, small_sprites
 from unweave.datasets.dsprites import HALF_SIDE, SEMI_AXES, _within_period, inside, reach
-from unweave.datasets.interface import GridDataSet
 
 FACTS = Path(__file__).parents[3] / "shared" / "data" / "dsprites"
 
@@ -134,7 +134,7 @@ def test_small_sprites():
     ],
 )
 def test_bad_options(make, message):
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(UnweaveError, match=message):
         make()
 
 

@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from unweave.datasets import MPI3D, Cars3D, CelebA, DataSetError, DSprites, DSpritesFile, Shapes3D, SmallNORB
+from unweave import FileError, InputError, OptionError, UnweaveError
+from unweave.datasets import MPI3D, Cars3D, CelebA, DSprites, DSpritesFile, Shapes3D, SmallNORB
 from unweave.datasets import readers as zipped_arrays
 from unweave.datasets.readers import ZippedArrays, read_binary_matrix
 
@@ -55,7 +56,7 @@ def test_dsprites(tmp_path, save):
 def test_other_dsprites(tmp_path, change, message):
     arrays = {name: array for name, array in (dsprites_arrays() | change).items() if array is not None}
     np.savez_compressed(tmp_path / "other.npz", **arrays)
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(FileError, match=message):
         DSpritesFile(tmp_path / "other.npz")
 
 
@@ -67,13 +68,13 @@ def test_dsprites_of_another_byte_order(tmp_path):
 
 def test_dsprites_with_bytes_up_to_255(tmp_path):
     np.savez(tmp_path / "other.npz", **(dsprites_arrays() | {"imgs": 255 * dsprites_arrays()["imgs"]}))
-    with pytest.raises(DataSetError, match="bytes up to 255: those of dSprites are 0 and 1"):
+    with pytest.raises(FileError, match="bytes up to 255: those of dSprites are 0 and 1"):
         DSpritesFile(tmp_path / "other.npz").images([0, 1])
 
 
 def test_one_is_the_largest_byte_of_dsprites(tmp_path):
     np.savez(tmp_path / "other.npz", **(dsprites_arrays() | {"imgs": np.full((144, 2, 2), 2, np.uint8)}))
-    with pytest.raises(DataSetError, match="bytes up to 2: those of dSprites are 0 and 1"):
+    with pytest.raises(FileError, match="bytes up to 2: those of dSprites are 0 and 1"):
         DSpritesFile(tmp_path / "other.npz").images([0])
 
 
@@ -122,7 +123,7 @@ def test_a_stream_that_ends_early_is_refused(tmp_path):
     rows = arrays.rows_of("table")
     assert rows[np.array([0])].shape == (1, 100)
     for chosen in (np.array([999]), np.arange(1000)):
-        with pytest.raises(DataSetError, match="ends before its arrays do: it was cut off"):
+        with pytest.raises(FileError, match="ends before its arrays do: it was cut off"):
             rows[chosen]
 
 
@@ -130,12 +131,12 @@ def test_a_cut_off_archive(tmp_path):
     np.savez_compressed(tmp_path / "whole.npz", images=rng.integers(0, 255, (24, 4, 4, 3)).astype(np.uint8))
     content = (tmp_path / "whole.npz").read_bytes()
     (tmp_path / "cut.npz").write_bytes(content[: len(content) // 2])
-    with pytest.raises(DataSetError, match=r"not a whole \.npz"):
+    with pytest.raises(FileError, match=r"not a whole \.npz"):
         MPI3D(tmp_path / "cut.npz")
     damaged = bytearray(content)
     damaged[100:400] = bytes(300)
     (tmp_path / "damaged.npz").write_bytes(damaged)
-    with pytest.raises(DataSetError):
+    with pytest.raises(FileError):
         MPI3D(tmp_path / "damaged.npz", n_values=(2, 2, 1, 1, 1, 2, 3)).images()
 
 
@@ -147,16 +148,16 @@ def test_mpi3d(tmp_path):
     assert read.factor_names[0] == "object colour"
     assert "camera height" not in read.factor_names  # it does not vary here
     assert np.array_equal(np.rint(read.images([95, 0]) * 255), images[[95, 0]].transpose(0, 3, 1, 2))
-    with pytest.raises(DataSetError, match="96 images, which is none of the published"):
+    with pytest.raises(FileError, match="96 images, which is none of the published"):
         MPI3D(tmp_path)
     for n_values in ((2, 2, 2, 1, 3, 2, 3), (2, 2, 2, 3, 2, 2)):  # too many images, and too few factors
-        with pytest.raises(DataSetError, match="96 images, which is none of the published"):
+        with pytest.raises(FileError, match="96 images, which is none of the published"):
             MPI3D(tmp_path, n_values=n_values)
-    with pytest.raises(DataSetError, match=r"mpi3d_real\.npz"):
+    with pytest.raises(FileError, match=r"mpi3d_real\.npz"):
         MPI3D(_empty(tmp_path))
     for odd in (images.transpose(0, 3, 1, 2), images / 255, images.astype(">u2"), images[0]):
         np.savez(tmp_path / "odd.npz", images=odd)
-        with pytest.raises(DataSetError, match="should be bytes, n x height x width x 3"):
+        with pytest.raises(FileError, match="should be bytes, n x height x width x 3"):
             MPI3D(tmp_path / "odd.npz", n_values=(2, 2, 2, 1, 3, 2, 2))
 
 
@@ -184,19 +185,19 @@ def test_shapes3d(tmp_path):
     chosen = [100, 3, 3, 50]
     assert np.array_equal(np.rint(read.images(chosen) * 255), images[chosen].transpose(0, 3, 1, 2))
     write_shapes3d(tmp_path / "other.h5", labels, images, name="pictures")
-    with pytest.raises(DataSetError, match="no array 'images' but labels, pictures"):
+    with pytest.raises(FileError, match="no array 'images' but labels, pictures"):
         Shapes3D(tmp_path / "other.h5")
     for odd, of in ((images.transpose(0, 3, 1, 2), labels), (images / 255, labels), (images, labels[:10])):
         write_shapes3d(tmp_path / "odd.h5", of, odd)
-        with pytest.raises(DataSetError, match="should be bytes, n x height x width x 3, and n x 6"):
+        with pytest.raises(FileError, match="should be bytes, n x height x width x 3, and n x 6"):
             Shapes3D(tmp_path / "odd.h5")
     write_shapes3d(tmp_path / "turned.h5", labels.astype(">f8"), images)
     assert np.allclose(Shapes3D(tmp_path / "turned.h5").factors(), labels)
     content = (tmp_path / "3dshapes.h5").read_bytes()
     (tmp_path / "cut.h5").write_bytes(content[:2000])
-    with pytest.raises(DataSetError, match="cut off or is another file"):
+    with pytest.raises(FileError, match="cut off or is another file"):
         Shapes3D(tmp_path / "cut.h5")
-    with pytest.raises(DataSetError, match=r"called 3dshapes\.h5"):
+    with pytest.raises(FileError, match=r"called 3dshapes\.h5"):
         Shapes3D(_empty(tmp_path))
 
 
@@ -223,7 +224,7 @@ def test_small_norb(tmp_path):
     assert read.image_shape == (1, 96, 96)
     assert len(bytes.fromhex(read.fingerprint)) == 16
     assert np.array_equal(np.rint(read.images([7, 2]) * 255), pixels[[7, 2], :1])
-    with pytest.raises(DataSetError, match=r"testing-dat\.mat"):
+    with pytest.raises(FileError, match=r"testing-dat\.mat"):
         SmallNORB(tmp_path, "test")
     path = tmp_path / f"{stem}-cat.mat"
     whole = path.read_bytes()
@@ -234,7 +235,7 @@ def test_small_norb(tmp_path):
         (b"nothing of the kind at all", "another number"),
     ):
         path.write_bytes(content)
-        with pytest.raises(DataSetError, match=message):
+        with pytest.raises(UnweaveError, match=message):
             SmallNORB(tmp_path)
 
 
@@ -251,18 +252,18 @@ def test_cars3d(tmp_path):
     half = Cars3D(tmp_path, size=8).images(index)[0]
     assert half[0, 0, 0] * 255 == pytest.approx(views[1, :2, :2, 0, 4, 2].mean(), abs=1e-3)
     savemat(tmp_path / "car_d.mat", {"im": views[2, ..., :5, :]})
-    with pytest.raises(DataSetError, match="but that of the first car"):
+    with pytest.raises(InputError, match="but that of the first car"):
         Cars3D(tmp_path).images()
     savemat(tmp_path / "car_a.mat", {"im": views[0] / 255})
-    with pytest.raises(DataSetError, match="should be bytes"):
+    with pytest.raises(FileError, match="should be bytes"):
         Cars3D(tmp_path)
     savemat(tmp_path / "car_a.mat", {"image": views[0]})
-    with pytest.raises(DataSetError, match="no array 'im' but image"):
+    with pytest.raises(FileError, match="no array 'im' but image"):
         Cars3D(tmp_path)
     (tmp_path / "car_a.mat").write_bytes(b"no")
-    with pytest.raises(DataSetError, match="cannot be read"):
+    with pytest.raises(FileError, match="cannot be read"):
         Cars3D(tmp_path)
-    with pytest.raises(DataSetError, match="give the folder cars"):
+    with pytest.raises(FileError, match="give the folder cars"):
         Cars3D(_empty(tmp_path))
 
 
@@ -285,7 +286,7 @@ def test_celeba(tmp_path):
     (tmp_path / "img_align_celeba" / "000002.jpg").unlink()
     (tmp_path / "img_align_celeba" / "000003.jpg").write_bytes(b"half a pict")
     for index, message in ((1, "lists 000002.jpg"), (2, "not a whole picture")):
-        with pytest.raises(DataSetError, match=message):
+        with pytest.raises(FileError, match=message):
             read.images([index])
     listing = tmp_path / "list_attr_celeba.txt"
     whole = listing.read_text()
@@ -295,7 +296,7 @@ def test_celeba(tmp_path):
         ("no list", "another file"),
     ):
         listing.write_text(text)
-        with pytest.raises(DataSetError, match=message):
+        with pytest.raises(FileError, match=message):
             CelebA(tmp_path)
 
 
@@ -315,7 +316,7 @@ def test_pictures_of_celeba_are_cut_to_their_middle_square(tmp_path, size):
 def test_an_archive_in_another_packing(tmp_path):
     with zipfile.ZipFile(tmp_path / "odd.npz", "w", zipfile.ZIP_BZIP2) as archive:
         archive.writestr("images.npy", b"\x93NUMPY")
-    with pytest.raises(DataSetError, match=r"numpy\.savez_compressed"):
+    with pytest.raises(FileError, match=r"numpy\.savez_compressed"):
         MPI3D(tmp_path / "odd.npz")
 
 
@@ -328,7 +329,7 @@ def test_matrices_of_norb_of_every_type(tmp_path, kind, dtype, shape):
     path.write_bytes(struct.pack(f"<II{len(sizes)}I", kind, len(shape), *sizes) + array.tobytes())
     assert np.array_equal(read_binary_matrix(path), array)
     path.write_bytes(path.read_bytes() + b"x")
-    with pytest.raises(DataSetError, match=r"but it has .*: it is another file, or damaged"):
+    with pytest.raises(FileError, match=r"but it has .*: it is another file, or damaged"):
         read_binary_matrix(path)
 
 
@@ -345,7 +346,7 @@ def test_matrices_of_norb_of_every_type(tmp_path, kind, dtype, shape):
 )
 def test_headers_of_norb_that_cannot_be(tmp_path, words, message):
     (tmp_path / "a.mat").write_bytes(struct.pack(f"<{len(words)}I", *words))
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(FileError, match=message):
         read_binary_matrix(tmp_path / "a.mat")
 
 
@@ -356,7 +357,7 @@ def test_one_byte_is_the_smallest_matrix_of_norb(tmp_path):
 
 def test_files_of_norb_have_the_published_shapes(tmp_path):
     stem, _, _, info = write_norb(tmp_path, n=3)
-    with pytest.raises(DataSetError, match="no split 'validation'"):
+    with pytest.raises(OptionError, match="no split 'validation'"):
         SmallNORB(tmp_path, "validation")
     for part, array, message in (
         ("info", info[:, :3].copy(), r"have shapes \(3,\) and \(3, 3\) for 3 images"),
@@ -364,7 +365,7 @@ def test_files_of_norb_have_the_published_shapes(tmp_path):
         ("dat", np.zeros((3, 2, 9, 9), np.int32), r"has shape \(3, 2, 9, 9\): it should be bytes"),
     ):
         (tmp_path / f"{stem}-{part}.mat").write_bytes(norb_bytes(array))
-        with pytest.raises(DataSetError, match=message):
+        with pytest.raises(InputError, match=message):
             SmallNORB(tmp_path)
 
 
@@ -373,12 +374,12 @@ def test_cars_are_averaged_to_a_divisor_of_their_size(tmp_path, size):
     from scipy.io import savemat
 
     savemat(tmp_path / "car.mat", {"im": np.zeros((16, 16, 3, 6, 4), np.uint8)})
-    with pytest.raises(DataSetError, match=f"Images of 16 x 16 cannot be averaged to {size}: choose a divisor"):
+    with pytest.raises(OptionError, match=f"Images of 16 x 16 cannot be averaged to {size}: choose a divisor"):
         Cars3D(tmp_path, size=size)
     assert Cars3D(tmp_path, size=1).image_shape == (3, 1, 1)
     assert Cars3D(tmp_path, size=4).images([0, 23]).shape == (2, 3, 4, 4)
     savemat(tmp_path / "car.mat", {"im": np.zeros((16, 8, 3, 6, 4), np.uint8)})
-    with pytest.raises(DataSetError, match="Images of 16 x 8 cannot be averaged"):
+    with pytest.raises(OptionError, match="Images of 16 x 8 cannot be averaged"):
         Cars3D(tmp_path)
 
 
@@ -398,7 +399,7 @@ def test_cars_are_averaged_to_a_divisor_of_their_size(tmp_path, size):
 )
 def test_lists_of_attributes(tmp_path, text, message):
     (tmp_path / "list_attr_celeba.txt").write_text(text)
-    with pytest.raises(DataSetError, match=message):
+    with pytest.raises(FileError, match=message):
         CelebA(tmp_path)
 
 
@@ -413,7 +414,7 @@ def test_rows_of_wider_numbers_and_two_arrays(tmp_path, save):
         chosen = np.array([len(array) - 1, 0, 5, 4, 4])
         assert np.array_equal(rows[chosen], array[chosen])
     assert arrays.rows_of("lists")[np.array([3, 1])].tolist() == [3.0, 1.0]
-    with pytest.raises(DataSetError, match=r"turned.npy in .* is not an array of whole rows of numbers"):
+    with pytest.raises(FileError, match=r"turned.npy in .* is not an array of whole rows of numbers"):
         arrays.rows_of("turned")
-    with pytest.raises(DataSetError, match="has no array 'third' but first, second, turned, lists"):
+    with pytest.raises(FileError, match="has no array 'third' but first, second, turned, lists"):
         arrays.rows_of("third")

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 import unweave
-from unweave import store
+from unweave import FileError, InputError, OptionError, UnweaveError, store
 from unweave.cli import main
 from unweave.datasets import CorrelatedPair, DependentSample, DSprites, small_sprites
-from unweave.encoding import EncodingError, encode, named_model, read_encoded
-from unweave.evidence import EvidenceError, Posterior
+from unweave.encoding import encode, named_model, read_encoded
+from unweave.evidence import Posterior
 from unweave.files.reading import read_files
 
 SPRITES = small_sprites()
@@ -80,7 +80,7 @@ def test_what_an_encoder_may_return(output):
     ],
 )
 def test_bad_outputs(output, message):
-    with pytest.raises(EncodingError, match=message):
+    with pytest.raises(InputError, match=message):
         encode(output, SPRITES, rows=60, batch_size=50)
 
 
@@ -89,7 +89,7 @@ def test_a_spread_may_be_said():
         return means(images), np.full((len(images), 3), 0.5)
 
     assert encode(encoder, SPRITES, rows=9, spread="log_variance").codes.std[0, 0] == pytest.approx(np.exp(0.25))
-    with pytest.raises(EncodingError, match="negative standard deviation"):
+    with pytest.raises(InputError, match="negative standard deviation"):
         encode(lambda images: (means(images), -means(images)), SPRITES, rows=9, spread="std")
 
 
@@ -99,9 +99,9 @@ def test_rows_and_dependence():
     assert np.array_equal(drawn.indices, encode(means, SPRITES, rows=500, seed=3).indices)
     dependent = encode(means, DependentSample(SPRITES, [CorrelatedPair("x", "y", 0.1)]), rows=500)
     assert np.corrcoef(dependent.factors[:, 2:].T)[0, 1] > 0.9
-    with pytest.raises(EncodingError, match="pass their number as rows"):
+    with pytest.raises(OptionError, match="pass their number as rows"):
         encode(means, DependentSample(SPRITES, [CorrelatedPair("x", "y", 0.1)]))
-    with pytest.raises(EncodingError, match="ask for fewer"):
+    with pytest.raises(OptionError, match="ask for fewer"):
         encode(means, SPRITES, rows=5000)
 
 
@@ -168,9 +168,9 @@ def test_parts_of_another_model_are_not_taken(tmp_path):
 
     with pytest.raises(Interrupted):
         encode(failing, SPRITES, out, batch_size=50)
-    with pytest.raises(EncodingError, match="another model"):
+    with pytest.raises(FileError, match="another model"):
         encode(lambda images: 2 * means(images), SPRITES, out, batch_size=50)
-    with pytest.raises(EncodingError, match="another rows"):
+    with pytest.raises(FileError, match="another rows"):
         encode(means, SPRITES, out, rows=100, batch_size=50)
 
 
@@ -179,7 +179,7 @@ def test_a_full_disk_is_said(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(store.np, "savez", full)
-    with pytest.raises(EncodingError, match="No space left on device; make room and give the same command again"):
+    with pytest.raises(FileError, match="No space left on device; make room and give the same command again"):
         encode(means, SPRITES, tmp_path / "codes.npz", rows=20)
     assert not (tmp_path / "codes.npz").exists()
     assert not list((tmp_path / "codes.npz.parts").glob("*.unfinished"))
@@ -194,7 +194,7 @@ def test_a_disk_that_is_full_at_the_very_beginning(tmp_path, monkeypatch):
     out = tmp_path / "codes.npz"
     with monkeypatch.context() as patched:
         patched.setattr(store, "write_whole", full)
-        with pytest.raises(EncodingError, match="cannot be written: No space left"):
+        with pytest.raises(FileError, match="cannot be written: No space left"):
             encode(means, SPRITES, out, rows=20)
     # as of a process that was killed during writing
     (tmp_path / "codes.npz.parts" / ".unweave-0123456789abcdef.unfinished").write_text("{")
@@ -220,7 +220,7 @@ def test_codes_that_are_no_numbers_late_in_the_data(tmp_path):
         return codes
 
     seen = []
-    with pytest.raises(EncodingError, match=r"returned nan as codes, in row 49 and column 1"):
+    with pytest.raises(InputError, match=r"returned nan as codes, in row 49 and column 1"):
         encode(late, SPRITES, tmp_path / "codes.npz", batch_size=50)
     assert not (tmp_path / "codes.npz").exists()
 
@@ -330,7 +330,7 @@ def test_a_broken_file_of_codes(tmp_path):
     (tmp_path / "cut.npz").write_bytes(content[:-100])
     np.savez(tmp_path / "other.npz", codes=np.zeros((3, 2)))
     for name, message in (("cut", "not a complete file"), ("other", "no array"), ("none", "no file")):
-        with pytest.raises(EvidenceError, match=message):
+        with pytest.raises(FileError, match=message):
             read_encoded(tmp_path / f"{name}.npz")
 
 
@@ -347,7 +347,7 @@ def test_a_file_of_codes_runs_nothing(tmp_path, capsys):
         arrays = dict(content)
     arrays["codes"] = np.array([Opened()], dtype=object)
     np.savez(path, **arrays)
-    with pytest.raises(EvidenceError):
+    with pytest.raises(InputError):
         read_encoded(path)
     assert capsys.readouterr().out == ""
 
@@ -375,7 +375,7 @@ def test_from_one_image_to_all_of_them():
         ({"rows": 19}, "dsprites has 18 images, so 19 cannot be drawn"),
         ({"batch_size": 0}, "batch_size is 0: use at least one image per batch"),
     ):
-        with pytest.raises(EncodingError, match=message):
+        with pytest.raises(OptionError, match=message):
             encode(means, FEW, **options)
 
 
@@ -430,7 +430,7 @@ def test_a_model_is_recognised_by_its_first_codes_to_three_decimals(tmp_path):
         encode(constant(0.25, fails=True), FEW, out)
     manifest = json.loads((tmp_path / "codes.npz.parts" / "manifest.json").read_text())
     assert len(bytes.fromhex(manifest["model"])) == 16
-    with pytest.raises(EncodingError, match="another model"):
+    with pytest.raises(FileError, match="another model"):
         encode(constant(0.252), FEW, out)
     assert encode(constant(0.2502), FEW, out).n_rows == 18
 
@@ -443,5 +443,5 @@ def test_models_are_named_by_a_module_whether_there_are_weights_or_not(tmp_path)
         ("vae", tmp_path, "has no model 'vae'"),
         ("vae.npz", None, "no file vae.npz"),
     ):
-        with pytest.raises(EvidenceError, match=message):
+        with pytest.raises(UnweaveError, match=message):
             named_model(text, weights)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from unweave.encoding import EncodingError, OutputReader
+from unweave import InputError, OptionError
+from unweave.encoding import OutputReader
 
 MEAN = np.arange(6.0).reshape(2, 3)
 
@@ -47,11 +48,11 @@ def test_the_first_batch_decides_what_the_spread_is():
     assert read((MEAN, zero_at_least))["codes_std"].tolist() == zero_at_least.tolist()
     np.testing.assert_allclose(read((MEAN, below))["codes_std"], np.exp([[1.0, -1.0, 2.0]] * 2), rtol=1e-6)
     np.testing.assert_allclose(read((MEAN, below), (MEAN, zero_at_least))["codes_std"][0, 2], np.e, rtol=1e-6)
-    with pytest.raises(EncodingError, match="negative standard deviation"):
+    with pytest.raises(InputError, match="negative standard deviation"):
         read((MEAN, zero_at_least), (MEAN, below))
-    with pytest.raises(EncodingError, match="negative standard deviation"):
+    with pytest.raises(InputError, match="negative standard deviation"):
         read((MEAN, below), spread="std")
-    with pytest.raises(EncodingError, match="A spread of 'variance' is not known"):
+    with pytest.raises(OptionError, match="A spread of 'variance' is not known"):
         OutputReader("variance")
 
 
@@ -70,7 +71,7 @@ def test_the_first_batch_decides_what_the_spread_is():
     ],
 )
 def test_bad_batches_state_where(outputs, message):
-    with pytest.raises(EncodingError, match=message):
+    with pytest.raises(InputError, match=message):
         read(*outputs)
 
 
@@ -89,5 +90,5 @@ def test_categories_are_probabilities_up_to_rounding(table, fits):
     if fits:
         np.testing.assert_allclose(read((MEAN, None, [table]))["codes_category category 0"], table, rtol=1e-6)
     else:
-        with pytest.raises(EncodingError, match="The rows of category 0 are not probabilities"):
+        with pytest.raises(InputError, match="The rows of category 0 are not probabilities"):
             read((MEAN, None, [table]))

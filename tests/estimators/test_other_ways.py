@@ -5,13 +5,12 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import rankdata
 
+from unweave.estimators import JointInformation, NearestNeighbour
 from unweave.estimators import totals as moments
 from unweave.estimators.correlation import _canonical_directions, column_norms, orthonormal_basis
 from unweave.estimators.geometry import log_volume_of_directions
-from unweave.estimators.information import JointInformation
 from unweave.estimators.logistic import FAR, _designs, _leading_directions
 from unweave.estimators.mixture import _alone_others_all, groups_of
-from unweave.estimators.nearest_neighbour import NearestNeighbour
 from unweave.estimators.probes import least_squares, out_of_fold_least_squares
 from unweave.estimators.quantised_posterior import aggregated_moments, centre_masses
 from unweave.estimators.sparse import sparse_correlation_matrix

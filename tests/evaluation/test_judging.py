@@ -43,7 +43,7 @@ def test_every_part_is_scored_once():
 def test_intervals_and_ties_are_those_of_each_metric_alone(row_groups):
     two = {name: CODES[name] for name in ("clean", "noisy")}
     labels = {"mcc": mcc, "r2 (n_folds=2)": functools.partial(r2, n_folds=2)}
-    options = {"seeds": [3, 4], "level": 0.9, "budget": UNBOUND, "row_groups": row_groups}
+    options = {"n_seeds": 2, "seed": 3, "level": 0.9, "budget": UNBOUND, "row_groups": row_groups}
     found = compare(FACTORS, two, metrics=list(labels.values()), **options)
     evidences = {name: Evidence(FACTORS, codes, row_groups=row_groups) for name, codes in two.items()}
     for label, metric in labels.items():

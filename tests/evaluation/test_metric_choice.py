@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 
-from unweave import Evidence, EvidenceError, Posterior, Score, metric, metrics
+from unweave import Evidence, Posterior, Score, UnweaveError, metric, metrics
 from unweave.evaluation.choose import (
     OTHER,
     PANEL,
@@ -128,7 +128,7 @@ def test_options_in_text_have_the_type_of_their_default(text, options):
     ],
 )
 def test_text_that_names_nothing(text, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(UnweaveError, match=message):
         chosen_by_text(text)
 
 
@@ -145,5 +145,5 @@ def test_text_that_names_nothing(text, message):
     ids=["none", "number", "function", "option", "same name", "name of the catalogue"],
 )
 def test_choices_that_cannot_be(given, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(UnweaveError, match=message):
         chosen_metrics(given)

@@ -10,8 +10,8 @@ import unweave
 from unweave import Evidence, Score, compare, evaluate
 from unweave.evaluation import Evaluation
 from unweave.metrics import r2 as catalogued_r2
-from unweave.trust.diagnosis import diagnose
-from unweave.trust.verdict import audited_name, verdicts
+from unweave.trust import diagnose, verdicts
+from unweave.trust.verdict import audited_name
 
 SEEN = Counter()
 RNG = np.random.default_rng(0)

@@ -26,7 +26,7 @@ SPARSE = sparse.csr_array(CODES)
 
 @pytest.fixture(scope="module")
 def found():
-    return evaluate(CONCEPTS, SPARSE, budget=0.2)
+    return evaluate(CONCEPTS, SPARSE, budget=2.0)
 
 
 def test_the_panel_is_of_the_codes_that_matter(found):

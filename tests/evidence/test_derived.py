@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, EvidenceError, Posterior
-from unweave.evidence.blocks import array_blocks
-from unweave.randomness import random_stream
 
 WAYS = {
     "permuted": lambda evidence: evidence.permuted(0),
@@ -65,27 +63,3 @@ def test_a_side_of_a_split_that_would_be_empty_is_drawn_anew():
     whole = Evidence(np.arange(6), np.arange(6))
     for side in whole.split(0.5, seed=0):
         assert [rows.size for rows in whole.leaving_out(side).split(0.5, seed=0)] in ([1, 2], [2, 1])
-
-
-def test_a_permuted_sampler_has_seeds_below_two_to_the_31():
-    """Other limits would draw other codes, and recorded noise floors of samplers would change."""
-
-    def sampler(fixed, n_rows, rng):
-        return np.zeros(n_rows), rng.normal(size=(n_rows, 1))
-
-    permuted = Evidence(np.arange(4), np.arange(4), sampler=sampler).permuted(5)
-    rng = random_stream(5, "permuted rows")
-    rng.permutation(4)
-    seed = int(rng.integers(2**31))
-    assert permuted.sampler.seed == seed
-    _, codes = permuted.sampler({"factor 0": 1.0}, 3, np.random.default_rng(8))
-    rng = np.random.default_rng(8)
-    rng.normal(size=3)  # the codes that belong to the factors
-    own = random_stream(seed, "codes of other samples", int(rng.integers(2**31)))
-    np.testing.assert_array_equal(codes, own.normal(size=(3, 1)))
-
-
-def test_digests_have_16_bytes():
-    blocks = Evidence(array_blocks(np.arange(40.0), np.arange(40.0), sample_rows=5))
-    decoder = Evidence(decoder=np.eye(2)).decoder
-    assert len(blocks.fingerprint) == 2 * len(blocks.all_rows.digest()) == 2 * len(decoder.digest()) == 32

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from unweave import EvidenceError
-from unweave.evidence.decoders import Jacobians, decoder_of
+from unweave.evidence import Jacobians
+from unweave.evidence.decoders import decoder_of
 
 VALUES = np.random.default_rng(0).normal(size=(5, 7, 3))  # samples, outputs and latents
 SCALES = np.arange(1.0, 16.0).reshape(5, 3)

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.correlation import Pearson, RandomDependence, Spearman
-from unweave.estimators.information import Histogram
-from unweave.estimators.nearest_neighbour import NearestNeighbour
+from unweave.estimators import Histogram, NearestNeighbour, Pearson, RandomDependence, Spearman
 from unweave.memo import memoised
 from unweave.metrics import matrices
 from unweave.trust.floors import unknowing

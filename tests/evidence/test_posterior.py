@@ -1,10 +1,12 @@
-"""A posterior passed as codes: its means are the codes, and its spread is checked together with them."""
+"""Posteriors of all families, and factors that are tables of probabilities."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from unweave import Evidence, EvidenceError, Posterior
+from unweave import Evidence, EvidenceError, FactorKind, MetricUndefined, Posterior
+from unweave.estimators import MixtureSampling
+from unweave.metrics import jemmig, mcc, mig, rmig
 
 MEAN = np.arange(6.0).reshape(3, 2)
 STD = np.full((3, 2), 0.5)
@@ -145,3 +147,226 @@ def test_one_bad_covariance_is_refused(bad):
 def test_a_covariance_has_the_shape_of_the_codes(shape):
     with pytest.raises(EvidenceError, match=r"pass one 2 x 2 matrix for all rows, or one for each row"):
         Posterior(MEAN, covariance=np.ones(shape))
+
+
+MEAN_POSTERIOR_FAMILIES = np.random.default_rng(0).normal(size=(60, 2))
+STD_POSTERIOR_FAMILIES = np.full_like(MEAN_POSTERIOR_FAMILIES, 0.3)
+TABLE = np.random.default_rng(1).dirichlet(np.ones(3), size=60)
+
+
+def test_std_log_variance_and_covariance_say_the_same():
+    by_std, by_log = (
+        Posterior(MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES),
+        Posterior(MEAN_POSTERIOR_FAMILIES, log_variance=2 * np.log(STD_POSTERIOR_FAMILIES)),
+    )
+    by_covariance = Posterior(MEAN_POSTERIOR_FAMILIES, covariance=0.09 * np.eye(2))
+    np.testing.assert_allclose(by_std.std, by_log.std)
+    np.testing.assert_allclose(by_std.std, by_covariance.std)
+    assert by_covariance.covariance.shape == (60, 2, 2)
+
+
+def test_categorical_codes_follow_the_gaussian_ones():
+    posterior = Posterior(MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES, categories={"shape": TABLE})
+    assert posterior.names == ("code 0", "code 1", "shape")
+    evidence = Evidence(MEAN_POSTERIOR_FAMILIES, posterior)
+    assert evidence.code_names == posterior.names
+    np.testing.assert_array_equal(evidence.codes[:, 2], TABLE.argmax(axis=1))
+    assert Evidence(MEAN_POSTERIOR_FAMILIES, Posterior(categories={"shape": TABLE})).n_codes == 1
+
+
+def test_metrics_of_points_use_the_means():
+    assert (
+        mcc(MEAN_POSTERIOR_FAMILIES, Posterior(MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES)).raw
+        == mcc(MEAN_POSTERIOR_FAMILIES, MEAN_POSTERIOR_FAMILIES).raw
+    )
+
+
+def test_rows_keep_all_parts():
+    posterior = Posterior(
+        MEAN_POSTERIOR_FAMILIES, covariance=np.broadcast_to(np.eye(2), (60, 2, 2)), categories={"shape": TABLE}
+    )
+    kept = Evidence(MEAN_POSTERIOR_FAMILIES, posterior).rows(np.arange(7)).posterior
+    assert (kept.mean.shape, kept.covariance.shape, kept.categories["shape"].shape) == ((7, 2), (7, 2, 2), (7, 3))
+
+
+@pytest.mark.parametrize("as_function", [True, False])
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_batches_give_the_same_posterior(as_function, on_disk):
+    def batches():
+        return ((MEAN_POSTERIOR_FAMILIES[k : k + 7], STD_POSTERIOR_FAMILIES[k : k + 7]) for k in range(0, 60, 7))
+
+    streamed = Posterior.from_batches(batches if as_function else batches(), on_disk=on_disk)
+    whole = Posterior(MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES)
+    np.testing.assert_array_equal(streamed.mean, whole.mean)
+    np.testing.assert_array_equal(streamed.std, whole.std)
+    assert isinstance(streamed.mean, np.memmap) == on_disk
+    factors = np.arange(60) % 3
+    assert rmig(factors, streamed).raw == rmig(factors, whole).raw
+    assert Evidence(factors, streamed).fingerprint == Evidence(factors, whole).fingerprint
+
+
+def test_codes_are_dead_when_nothing_of_the_posterior_varies():
+    still = np.zeros((60, 1))
+    std = np.column_stack([np.ones(60), np.linspace(0.1, 1, 60)])
+    evidence = Evidence(MEAN_POSTERIOR_FAMILIES, Posterior(np.hstack([still, still]), std))
+    assert evidence.dead_codes == ("code 0",)  # the std of the other code varies
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "sentence"),
+    [
+        ((MEAN_POSTERIOR_FAMILIES, -STD_POSTERIOR_FAMILIES), {}, "zero or negative"),
+        ((MEAN_POSTERIOR_FAMILIES, 0 * STD_POSTERIOR_FAMILIES), {}, "zero or negative"),
+        ((None, STD_POSTERIOR_FAMILIES), {}, "a spread but no mean"),
+        ((MEAN_POSTERIOR_FAMILIES,), {}, "exactly one spread"),
+        (
+            (MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES),
+            {"log_variance": STD_POSTERIOR_FAMILIES},
+            "exactly one spread",
+        ),
+        ((MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES[:5]), {}, "one spread for each mean"),
+        ((MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES[:, :1]), {}, "one spread for each mean"),
+        ((MEAN_POSTERIOR_FAMILIES,), {"covariance": np.eye(3)}, "covariance has shape"),
+        ((MEAN_POSTERIOR_FAMILIES,), {"covariance": -np.eye(2)}, "positive definite"),
+        ((MEAN_POSTERIOR_FAMILIES,), {"covariance": np.array([[1.0, 0.5], [0.0, 1.0]])}, "positive definite"),
+        (
+            (MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES),
+            {"categories": {"shape": TABLE * 1.1}},
+            "does not sum to one",
+        ),
+        (
+            (MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES),
+            {"categories": {"shape": TABLE - 0.5}},
+            "negative or missing",
+        ),
+        ((MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES), {"categories": {"shape": TABLE[:9]}}, "9 rows"),
+        ((MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES), {"categories": {"shape": TABLE[:, 0]}}, "one column per"),
+        ((MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES), {"categories": {"code 1": TABLE}}, "Two codes"),
+        ((), {}, "empty"),
+    ],
+)
+def test_bad_posteriors_are_refused_with_one_sentence(arguments, options, sentence):
+    with pytest.raises(EvidenceError, match=sentence) as caught:
+        Posterior(*arguments, **options)
+    assert str(caught.value).endswith(".")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("batches", "sentence"),
+    [
+        ([], "no batches"),
+        ([MEAN_POSTERIOR_FAMILIES], "not a pair"),
+        ([(MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES[:3])], "both must be rows x codes"),
+        (
+            [(MEAN_POSTERIOR_FAMILIES[:, 0], STD_POSTERIOR_FAMILIES[:, 0])],
+            r"Batch 0 has a mean of shape \(60,\) .* both must be rows x codes",
+        ),
+        (
+            [
+                (MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES),
+                (MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES),
+            ],
+            "Batch 1 is not a pair",
+        ),
+        (
+            [
+                (MEAN_POSTERIOR_FAMILIES, STD_POSTERIOR_FAMILIES),
+                (MEAN_POSTERIOR_FAMILIES[:, :1], STD_POSTERIOR_FAMILIES[:, :1]),
+            ],
+            "one encoder",
+        ),
+        ([(MEAN_POSTERIOR_FAMILIES, 0 * STD_POSTERIOR_FAMILIES)], "zero or negative"),
+    ],
+)
+def test_bad_batches_are_refused_with_one_sentence(batches, sentence):
+    with pytest.raises(EvidenceError, match=sentence):
+        Posterior.from_batches(batches)
+
+
+RNG = np.random.default_rng(0)
+LABELS = RNG.integers(0, 3, 300)
+POSTERIOR = Posterior(np.column_stack([LABELS - 1.0, RNG.normal(size=300)]), np.full((300, 2), 0.2))
+CERTAIN = np.eye(3)[LABELS]
+
+
+def test_a_table_is_a_categorical_factor():
+    evidence = Evidence({"shape": 0.8 * CERTAIN + 0.2 / 3, "size": LABELS * 1.0}, POSTERIOR)
+    assert evidence.kinds == (FactorKind.CATEGORICAL, FactorKind.ORDINAL)
+    np.testing.assert_array_equal(evidence.factors[:, 0], LABELS)
+    assert evidence.rows(np.arange(5)).factor_tables["shape"].shape == (5, 3)
+    order = evidence.permuted(0)
+    np.testing.assert_array_equal(order.factor_tables["shape"].argmax(axis=1), order.factors[:, 0])
+
+
+@pytest.mark.parametrize("metric", [rmig, jemmig])
+def test_certain_tables_are_labels(metric):
+    assert metric({"shape": CERTAIN}, POSTERIOR).raw == pytest.approx(
+        metric({"shape": LABELS}, POSTERIOR).raw, abs=1e-9
+    )
+
+
+def test_doubt_costs_information_as_a_noisy_channel_does():
+    """y is uniform with probability e, and otherwise the label: a noisy channel with a closed form for a clear code."""
+    e = 0.4
+    noisy = (1 - e) * CERTAIN + e / 3
+    counts = np.bincount(LABELS) / LABELS.size
+    joint = ((1 - e) * np.eye(3) + e / 3) * counts[:, None]
+    of_y = joint.sum(axis=0)
+    expected = (joint * np.log(joint / (counts[:, None] * of_y))).sum()
+    clear = Posterior(LABELS[:, None] - 1.04, np.full((300, 1), 0.001))
+    assert rmig({"shape": noisy}, clear, normalise=False).raw == pytest.approx(expected, abs=1e-6)
+
+
+def test_metrics_of_labels_refuse_a_table():
+    with pytest.raises(MetricUndefined, match=r"mig needs a label for every sample, and factor 'shape' is a table"):
+        mig({"shape": CERTAIN}, POSTERIOR)
+    with pytest.raises(MetricUndefined, match="MixtureSampling needs a label"):
+        rmig({"shape": CERTAIN}, POSTERIOR, estimator=MixtureSampling(100))
+
+
+def test_a_table_that_never_varies_is_a_constant_factor():
+    evidence = Evidence({"shape": np.full((300, 3), 1 / 3), "size": LABELS * 1.0}, POSTERIOR)
+    assert evidence.constant_factors == ("shape",)
+    assert np.isnan(rmig(evidence).per_factor["shape"])
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [(CERTAIN * 0.9, "does not sum to one"), (CERTAIN - 0.1, "negative"), (CERTAIN[:, :1], "two at least")],
+)
+def test_bad_tables_are_refused_with_one_sentence(table, sentence):
+    with pytest.raises(EvidenceError, match=sentence):
+        Evidence({"shape": table}, POSTERIOR)
+
+
+def test_rows_that_sum_to_nearly_one_are_made_to():
+    """Small deviations by single precision and rounding are accepted and normalised."""
+    table = np.array([[0.9, 0.1], [0.25, 0.75]] * 30)
+    nearly = table * np.where(np.arange(60) % 3 == 0, 1.0009, 0.9991)[:, None]
+    kept = Evidence({"shape": nearly}, np.arange(60.0)).factor_tables["shape"]
+    np.testing.assert_allclose(kept, table, rtol=1e-12)
+    np.testing.assert_allclose(kept.sum(axis=1), 1.0, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ([[0.5, 0.5], [0.2, 0.2], [0.1, 0.8]], r"does not sum to one in 2 rows \(row 1 sums to 0.4\)"),
+        ([[0.5, 0.5], [0.2, 0.8], [0.9, 0.8]], r"does not sum to one in 1 rows \(row 2 sums to 1.7\)"),
+        ([[1.5, -0.5], [0.0, 1.0], [-0.1, 1.1]], "is negative or missing in 2 rows"),
+        ([[np.nan, 0.5], [0.0, 1.0], [0.5, 0.5]], "is negative or missing in 1 rows"),
+        (np.ones((2, 1)), r"has shape \(2, 1\)"),
+    ],
+)
+def test_bad_rows_are_counted(table, sentence):
+    with pytest.raises(EvidenceError, match=sentence):
+        Evidence({"shape": table})
+
+
+def test_a_single_row_of_probabilities_is_a_table_that_cannot_be_changed():
+    evidence = Evidence({"shape": [[0.2, 0.8]]})
+    assert evidence.factor_tables["shape"].tolist() == [[0.2, 0.8]]
+    assert evidence.constant_factors == ("shape",)
+    with pytest.raises(ValueError, match="read-only"):
+        evidence.factor_tables["shape"][0] = 0.5

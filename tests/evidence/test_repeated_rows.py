@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from unweave.evidence.splits import same_rows
+from unweave import Evidence, evaluate
+from unweave.evidence.splits import clusters, same_rows
+from unweave.metrics import dci_informativeness, r2
 
 
 def repeated(n_distinct, n_rows, n_values=None):
@@ -45,3 +47,66 @@ def test_both_sides_are_needed():
     factors, codes = repeated(20, 60)
     assert same_rows(factors[:, :0], codes) is None
     assert same_rows(factors, codes[:, :0]) is None
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+@pytest.mark.parametrize(("n_subjects", "n_each"), [(15, 20), (25, 40), (100, 5)])
+def test_subjects_are_noticed_and_held_out_as_a_whole(seed, noise, n_subjects, n_each):
+    """Factors of a subject, and codes that are a random vector for each subject: nothing can be learned from others."""
+    rng = np.random.default_rng(seed)
+    subject = rng.permutation(np.repeat(np.arange(n_subjects), n_each))
+    factors, codes = rng.normal(size=(n_subjects, 2))[subject], rng.normal(size=(n_subjects, 6))[subject]
+    evidence = Evidence(factors, codes + noise * rng.normal(size=codes.shape), kinds="continuous")
+    np.testing.assert_array_equal(np.unique(subject * 1000 + evidence.same_rows).size, n_subjects)
+    for train, test in [*evidence.folds(5, 0), evidence.split(0.2, 0), *evidence.permuted(1).folds(5, 0)]:
+        assert not set(subject[train]) & set(subject[test])
+    assert r2(evidence).raw < 0.2
+    assert any(caveat.kind == "rows_come_again" for caveat in r2(evidence).caveats)
+
+
+def test_the_identity_of_subjects_is_not_trusted():
+    rng = np.random.default_rng(1)
+    subject = rng.permutation(np.repeat(np.arange(25), 40))
+    factors, codes = rng.normal(size=(25, 2))[subject], rng.normal(size=(25, 8))[subject]
+    found = evaluate(factors, codes, metrics=["identification", "r2", "mcc"], progress=False)
+    assert all(row.score.value < 0.1 or row.level != "trust" for row in found.rows)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_designs_samples_and_factors_that_do_not_apply_are_not_subjects(seed):
+    rng = np.random.default_rng(seed)
+    levels = rng.integers(0, [6, 10, 3], size=(900, 3)).astype(float)
+    there = rng.integers(2, size=900)
+    sampled = rng.normal(size=(900, 2))
+    rounded = np.round(10 * sampled)
+    absent = np.column_stack([there, there * sampled[:, 0]])
+    sometimes = np.column_stack([levels, (levels[:, 0] > 2) * sampled[:, 0]])
+    for factors in (levels, sampled, rounded, absent, sometimes, levels[:, :1]):
+        for codes in (factors, factors + 1e-6 * rng.normal(size=factors.shape)):
+            assert same_rows(factors, codes) is None
+
+
+def test_codes_that_are_the_factors_score_one_if_a_factor_does_not_always_apply():
+    rng = np.random.default_rng(0)
+    there = rng.integers(2, size=600)
+    factors = np.column_stack([there, there * rng.normal(size=600)])
+    assert r2(factors, factors).raw == pytest.approx(1.0)
+    assert dci_informativeness(factors, factors).raw > 0.95
+
+
+@pytest.mark.parametrize(
+    ("n_subjects", "n_each", "levels", "found"),
+    [
+        (15, 5, (15, 15), True),
+        (14, 9, (14, 14), False),  # fewer than 15 clusters
+        (30, 4, (30, 30), False),  # fewer than 5 rows in a cluster
+        (20, 6, (20, 2), False),  # half of all combinations
+        (20, 6, (20, 3), True),
+        (20, 6, (9, 7), False),  # no factor tells the clusters apart
+    ],
+)
+def test_limits_of_clusters(n_subjects, n_each, levels, found):
+    row = np.repeat(np.arange(n_subjects), n_each)
+    factors = np.column_stack([row % levels[0], row % levels[1]]).astype(float)
+    assert (clusters(factors) is not None) is found

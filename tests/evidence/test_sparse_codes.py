@@ -6,7 +6,7 @@ from scipy import sparse
 
 from unweave import Evidence, evaluate
 from unweave.card import MetricUndefined
-from unweave.estimators.linear_probes import Linear
+from unweave.estimators import Linear
 from unweave.evidence import EvidenceError
 from unweave.metrics import CATALOGUE, irs, mcc, r2
 

@@ -386,8 +386,9 @@ def written(folder, ending, content):
 
 def outcome(path, factors):
     """What reading a crafted file gives."""
+    from unweave.errors import UnweaveError
     from unweave.evaluation import Evaluation
-    from unweave.evidence import Evidence, EvidenceError
+    from unweave.evidence import Evidence
     from unweave.files.formats import opened
     from unweave.files.reading import read_files
 
@@ -401,7 +402,7 @@ def outcome(path, factors):
         assert evidence.fingerprint
         if evidence.sparse_codes is not None:
             assert np.isfinite(evidence.sparse_codes.products(np.ones((evidence.n_rows, 1)))).all()
-    except EvidenceError as error:
+    except UnweaveError as error:
         text = str(error)
         clear = text.endswith((".", "?")) and len(text) < 700 and text.replace("\n", "\0").isprintable()
         return "refused" if clear else f"unclear: {text!r}"

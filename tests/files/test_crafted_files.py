@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from unweave import Evidence, EvidenceError
+from unweave import Evidence, FileError, InputError
 from unweave.codec import read_json
 from unweave.evidence.sparse import sparse_columns
 from unweave.files.formats import opened
@@ -77,7 +77,7 @@ def test_consistent_matrices_of_every_layout_are_read(layout):
 def test_matrices_whose_indices_point_outside_are_refused(layout, part, place, value):
     matrix = getattr(scipy.sparse, f"{layout}_array")(TABLE)
     getattr(matrix, part)[place] = value
-    with pytest.raises(EvidenceError, match="parts of the sparse codes do not fit together: build the matrix again"):
+    with pytest.raises(InputError, match="parts of the sparse codes do not fit together: build the matrix again"):
         Evidence(np.arange(12.0), matrix)
 
 
@@ -85,7 +85,7 @@ def test_the_ends_of_an_empty_matrix_are_checked():
     """scipy's own full check passes a matrix without entries whose starts go up and down."""
     matrix = scipy.sparse.csr_array((3, 4))
     matrix.indptr[:] = [0, 5, -3, 0]
-    with pytest.raises(EvidenceError, match="do not fit together"):
+    with pytest.raises(InputError, match="do not fit together"):
         sparse_columns(matrix)
 
 
@@ -94,7 +94,7 @@ def test_lists_of_places_are_checked(rows):
     matrix = scipy.sparse.lil_array((2, 4))
     matrix.rows[:] = [list(places) for places in rows]
     matrix.data[:] = [[1.0] * len(rows[0]), [1.0, 2.0] if rows[0] == [0, 1] else [1.0]]
-    with pytest.raises(EvidenceError, match="do not fit together"):
+    with pytest.raises(InputError, match="do not fit together"):
         sparse_columns(matrix)
 
 
@@ -107,7 +107,7 @@ def test_tensors_whose_indices_point_outside_are_refused():
         torch.sparse_csc_tensor(torch.tensor([0, 1, 2]), places[1], values, (4, 2), check_invariants=False),
     ]
     for tensor in wrong:
-        with pytest.raises(EvidenceError, match="do not fit together"):
+        with pytest.raises(InputError, match="do not fit together"):
             sparse_columns(tensor)
 
 
@@ -116,7 +116,7 @@ def test_saved_matrices_are_read_as_they_were(tmp_path, layout):
     scipy.sparse.save_npz(tmp_path / "a.npz", getattr(scipy.sparse, f"{layout}_matrix")(TABLE))
     assert opened(tmp_path / "a.npz").content.toarray().tolist() == TABLE.tolist()
     scipy.sparse.save_npz(tmp_path / "b.npz", scipy.sparse.dia_array(TABLE))
-    with pytest.raises(EvidenceError, match=r"b.npz is a sparse matrix in the format 'dia': save matrix.tocsc\(\)"):
+    with pytest.raises(FileError, match=r"b.npz is a sparse matrix in the format 'dia': save matrix.tocsc\(\)"):
         opened(tmp_path / "b.npz")
 
 

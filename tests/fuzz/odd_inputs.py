@@ -10,7 +10,8 @@ import scipy.sparse
 
 from unweave import Posterior
 from unweave.estimators import Histogram, MixtureSampling
-from unweave.metrics import CATALOGUE
+from unweave.metrics import CATALOGUE, concepts
+from unweave.synthetic import toys, worlds
 
 SIZES = (0, 1, 2, 3, 7, 19, 20, 39, 40, 41, 60, 99, 100, 101, 150, 300)
 # seconds rather than milliseconds a call: tried less often, so that 20,000 inputs take minutes
@@ -225,3 +226,42 @@ def _options(rng, name, n_rows, n_factors, n_codes):
     if "estimator" in known and "estimator" not in options and name in COSTLY and rng.random() < 0.7:
         options["estimator"] = MixtureSampling(int(rng.choice([1, 50, 200])))
     return options, ", ".join(options)
+
+
+ODD_NUMBERS = (-1, 0, 1, 2, 3, 7, 2.5, np.nan, np.inf, True, None, "two", 10**30)
+
+
+def draw_function(seed):
+    """A public function beside the metrics, as one without arguments, and words for it: concepts and worlds."""
+    rng = np.random.default_rng([2117, seed])
+    odd = [ODD_NUMBERS[int(rng.integers(0, len(ODD_NUMBERS)))] for _ in range(3)]
+    if rng.random() < 0.3:
+        kind = WORLDS[int(rng.integers(0, len(WORLDS)))]
+        n_rows = odd[0] if rng.random() < 0.5 and odd[0] != 10**30 else int(rng.integers(1, 50))
+        options = {"n_factors": odd[1]} if odd[1] != 10**30 and "n_factors" in kind.__dataclass_fields__ else {}
+        seed_given = odd[2] if rng.random() < 0.3 else 0
+        return lambda: kind(**options).sample(n_rows, seed_given), f"{kind.__name__}({options}) {n_rows} {seed_given}"
+    name = str(rng.choice(list(CONCEPT_FUNCTIONS)))
+    n_rows = int(rng.choice(SIZES))
+    given, concept_words = _table(rng, n_rows, int(rng.integers(1, 4)), "concept")
+    if rng.random() < 0.6:
+        given = rng.integers(0, int(rng.choice([2, 2, 2, 3, 5])), size=(n_rows, 2))
+        concept_words = "classes"
+    codes, code_words = _table(rng, n_rows, int(rng.integers(1, 5)), "code")
+    function = CONCEPT_FUNCTIONS[name]
+    return lambda: function(given, codes, odd[0]), f"{name}({concept_words}; {code_words}; {odd[0]}) n={n_rows}"
+
+
+WORLDS = (
+    *(worlds.Independent, worlds.Correlated, worlds.Confounded, worlds.Causal, worlds.Circuit, worlds.Levelled),
+    *(worlds.OneFactorConstraint, worlds.TwoFactorConstraint, toys.DependentClasses, toys.ClassesWithNuisance),
+)
+CONCEPT_FUNCTIONS = {
+    "single_codes": lambda z, c, odd: concepts.single_codes(z, c),
+    "k_sparse_probing": lambda z, c, odd: concepts.k_sparse_probing(z, c, k=(1, odd) if odd is not None else (2,)),
+    "split_concepts": lambda z, c, odd: concepts.split_concepts(z, c, fewest=odd if isinstance(odd, int) else 5),
+    "screened_codes": lambda z, c, odd: concepts.screened_codes(z, c, rate=odd if odd is not None else 0.1),
+    "code_usage": lambda z, c, odd: concepts.code_usage(c),
+    "dictionary_matching": lambda z, c, odd: concepts.dictionary_matching(z, c),
+    "concept_report": lambda z, c, odd: concepts.concept_report(z, c),
+}

@@ -9,7 +9,7 @@ import warnings
 from collections import Counter
 
 import pytest
-from odd_inputs import Refused, draw
+from odd_inputs import Refused, draw, draw_function
 
 from unweave import EvidenceError, MetricUndefined, Score
 from unweave.metrics import CATALOGUE
@@ -74,6 +74,32 @@ def outcome(name, factors, codes, options):
     return ("nan with a reason", "") if score.caveats else ("nan without a reason", "")
 
 
+def function_outcome(call):
+    """The same for a function that is no metric: a result, or our own error, and no warning."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            with limited(MOST_SECONDS):
+                call()
+        except OURS as error:
+            return ("unclear sentence", f"{unclear(error)}: {error}") if unclear(error) else ("refused", "")
+        except Exception as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            return "foreign exception", f"{type(error).__name__}: {error} ({frame.filename}:{frame.lineno})"
+    return ("warning", f"{warned[0].message} ({warned[0].filename}:{warned[0].lineno})") if warned else ("result", "")
+
+
+def problems_of_functions(seeds):
+    """A line for every call of a function that has another outcome."""
+    problems = []
+    for seed in seeds:
+        call, words = draw_function(seed)
+        found, detail = function_outcome(call)
+        if found not in ("result", "refused"):
+            problems.append(f"{seed}: {found} {detail[:300]} | {words}")
+    return problems
+
+
 def counted(seeds):
     """Counts by outcome, and a line for every outcome that is not allowed."""
     counts, problems = Counter(), []
@@ -106,4 +132,15 @@ def test_twenty_thousand_inputs(capsys):
     counts, problems = counted(range(150, 20_150))
     with capsys.disabled():
         print(f"\n{sum(counts.values())} inputs:", ", ".join(f"{found} {n}" for found, n in counts.most_common()))
+    assert not problems, "\n".join(problems)
+
+
+def test_three_hundred_calls_of_concepts_and_worlds():
+    problems = problems_of_functions(range(300))
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.slow
+def test_thirty_thousand_calls_of_concepts_and_worlds():
+    problems = problems_of_functions(range(300, 30_300))
     assert not problems, "\n".join(problems)

@@ -56,13 +56,13 @@ def test_evaluate_keeps_it(evaluation, tmp_path):
 
 def test_one_of_several_is_named(evaluation):
     both = unweave.compare(FACTORS, {"a": FACTORS, "b": FACTORS[::-1]}, metrics=["mcc"], quick=True)
-    with pytest.raises(unweave.EvidenceError, match="name one"):
+    with pytest.raises(unweave.InputError, match="name one"):
         model_index(both, "mine", "dsprites")
     (metric,) = model_index(both, "mine", "x", representation="a")["model-index"][0]["results"][0]["metrics"]
     assert metric["value"] == pytest.approx(1)
     (other,) = model_index(both, "mine", "x", representation="b")["model-index"][0]["results"][0]["metrics"]
     assert other["value"] < 0.5
-    with pytest.raises(unweave.EvidenceError, match="no representation 'c': use 'a', 'b'"):
+    with pytest.raises(unweave.OptionError, match="no representation 'c': use 'a', 'b'"):
         model_index(both, "mine", "x", representation="c")
 
 

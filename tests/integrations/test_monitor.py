@@ -96,7 +96,7 @@ def test_a_tracker_that_fails_leaves_the_scores():
 
 
 def test_wrong_options_are_errors_before_the_training():
-    with pytest.raises(unweave.EvidenceError, match="no metric called"):
+    with pytest.raises(unweave.InputError, match="no metric called"):
         Monitor(INPUTS, FACTORS, metrics=["mc"])
     with pytest.raises(ValueError, match="every=0"):
         Monitor(INPUTS, FACTORS, every=0)

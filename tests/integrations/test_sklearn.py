@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import unweave
-from unweave.evidence import EvidenceError
+from unweave import InputError
 from unweave.integrations.sklearn import scorer
 
 FACTORS = np.random.default_rng(0).uniform(size=(600, 3))
@@ -63,11 +63,11 @@ def test_factors_are_matched_to_the_rows_of_a_fold(way):
 
 def test_rows_that_cannot_be_matched_are_refused():
     for y in (None, np.zeros(200, dtype=int)):  # class labels are not row numbers
-        with pytest.raises(EvidenceError, match="rows cannot be matched"):
+        with pytest.raises(InputError, match="rows cannot be matched"):
             scorer("mcc", factors=FACTORS)(PCA().fit(MIXED), MIXED[:200], y)
-    with pytest.raises(EvidenceError, match="rows cannot be matched"):
+    with pytest.raises(InputError, match="rows cannot be matched"):
         scorer("mcc", factors=FACTORS)(PCA().fit(MIXED), MIXED[:200], np.arange(200)[:, None])
-    with pytest.raises(EvidenceError, match="no factors"):
+    with pytest.raises(InputError, match="no factors"):
         scorer("mcc")(PCA().fit(MIXED), MIXED)
 
 

@@ -76,7 +76,7 @@ def test_failures_are_nan_with_a_warning():
     assert warned[0].filename == __file__
     with pytest.warns(UserWarning, match="before the ``update`` method"):
         assert math.isnan(RepresentationScore("mcc").compute())
-    with pytest.raises(unweave.EvidenceError, match="no metric called"):
+    with pytest.raises(unweave.InputError, match="no metric called"):
         RepresentationScore("mc")
 
 
@@ -135,3 +135,13 @@ def test_rows_in_another_order_are_put_in_order():
     metric, order = RepresentationScore("r2"), np.random.default_rng(0).permutation(300)
     metric.update(FACTORS[order], CODES[order], rows=torch.from_numpy(order))
     assert float(metric.compute()) == pytest.approx(one_process()["r2"], abs=1e-7)
+
+
+@pytest.mark.parametrize("part", ["codes", "std", "rows"])
+def test_parts_of_a_batch_with_other_lengths_are_refused_at_once(part):
+    batch = {"codes": CODES[:50], "std": torch.ones_like(CODES[:50]), "rows": torch.arange(50)}
+    batch[part] = batch[part][:40]
+    metric = RepresentationScore("mcc")
+    with pytest.raises(unweave.EvidenceError, match=f"40 rows of {part}.*: pass the same samples"):
+        metric.update(FACTORS[:50], **batch)
+    assert not metric.factors

@@ -10,7 +10,8 @@ import unweave
 from unweave.findings import stated
 from unweave.integrations.monitor import logged_name, logged_numbers, logged_verdicts
 from unweave.integrations.trackers import log_evaluation
-from unweave.trust.verdict_record import Reason, Verdict
+from unweave.trust import Verdict
+from unweave.trust.verdict_record import Reason
 
 FACTORS = np.random.default_rng(0).uniform(size=(150, 2))
 
@@ -90,7 +91,7 @@ def test_aim(evaluation, tmp_path):
 
 
 def test_what_is_no_tracker_is_refused(evaluation):
-    with pytest.raises(unweave.EvidenceError, match="not a supported tracker"):
+    with pytest.raises(unweave.OptionError, match="not a supported tracker"):
         log_evaluation(evaluation, json)
 
 

@@ -8,14 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from unweave.models.networks import (  # noqa: E402
-    MLP,
-    Architecture,
-    Bernoulli,
-    Network,
-    Randomness,
-)
-from unweave.models.objectives import Step  # noqa: E402
+from unweave.models import MLP, Bernoulli, Step  # noqa: E402
+from unweave.models.networks import Architecture, Network, Randomness  # noqa: E402
 
 A_POINT = -24.0  # log-variance of posteriors with almost no variance
 

@@ -13,8 +13,9 @@ from click.testing import CliRunner
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from unweave import OptionError
 from unweave.cli import main
-from unweave.models import MLP, OBJECTIVES, BetaVAE, Convolutional, TrainingError, TrainingSettings, train
+from unweave.models import MLP, OBJECTIVES, BetaVAE, Convolutional, TrainingSettings, train
 from unweave.models.fleet import FleetPlan
 from unweave.models.networks import Randomness
 from unweave.models.training import ModelSpec, Stack, State, training_images
@@ -115,10 +116,10 @@ def test_a_model_computes_where_its_weights_are(blocks):
 
 @pytest.mark.parametrize("device", ["nowhere", "cuda:99"])
 def test_a_device_that_is_not_there_is_refused(blocks, device):
-    with pytest.raises(TrainingError, match=rf"device='{device}' cannot be used here .*: choose another"):
+    with pytest.raises(OptionError, match=rf"device='{device}' cannot be used here .*: choose another"):
         train(blocks, device=device)
     [model] = train(blocks, n_codes=2, trunk=SMALL, settings=replace(SHORT, n_steps=1))
-    with pytest.raises(TrainingError, match="cannot be used here"):
+    with pytest.raises(OptionError, match="cannot be used here"):
         model.to(device)
 
 

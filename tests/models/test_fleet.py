@@ -19,6 +19,7 @@ import pytest
 import torch
 from torch import nn
 
+from unweave import FileError, InputError, OptionError, UnweaveError
 from unweave.datasets import small_sprites
 from unweave.models import (
     MLP,
@@ -28,7 +29,6 @@ from unweave.models import (
     BetaVAE,
     Convolutional,
     FactorVAE,
-    TrainingError,
     TrainingSettings,
     train,
 )
@@ -57,9 +57,9 @@ def assert_same_weights(one, other, **tolerance):
 def test_a_model_is_the_same_alone_and_among_fifteen_others(blocks, objective):
     weight = objective.hyperparameters()[0].name
     crowd = [replace(objective, **{weight: value}) for value in (1.0, 2.0, 3.0)]
-    together = train(blocks, [*crowd, objective], seeds=4, n_codes=4, trunk=SMALL, settings=SHORT)
+    together = train(blocks, [*crowd, objective], n_seeds=4, n_codes=4, trunk=SMALL, settings=SHORT)
     assert len(together) == 16
-    [alone] = train(blocks, objective, seeds=[3], n_codes=4, trunk=SMALL, settings=SHORT)
+    [alone] = train(blocks, objective, seed=3, n_codes=4, trunk=SMALL, settings=SHORT)
     among = next(model for model in together if model.name == alone.name)
     assert_same_weights(alone, among)
     assert np.abs(weights_of(alone)["encoder.0.weight"] - weights_of(together[0])["encoder.0.weight"]).max() > 1e-3
@@ -68,7 +68,7 @@ def test_a_model_is_the_same_alone_and_among_fifteen_others(blocks, objective):
 def test_a_fleet_trains_as_a_plain_loop_of_torch(blocks):
     """A single model in plain torch (nn.Linear, autograd, Adam) with the same weights, batches and noise."""
     n_codes, beta, seed = 3, 2.0, 5
-    [model] = train(blocks[0], BetaVAE(beta=beta), seeds=[seed], n_codes=n_codes, trunk=SMALL, settings=SHORT)
+    [model] = train(blocks[0], BetaVAE(beta=beta), seed=seed, n_codes=n_codes, trunk=SMALL, settings=SHORT)
     drawn = initial_weights(SMALL.layers(Sizes((1, 12, 12), 2 * n_codes, n_codes)), [seed])
     layers = {}
     for name in ("encoder.0", "encoder.1", "decoder.0", "decoder.1"):
@@ -128,7 +128,7 @@ def test_signals_keep_their_size_through_convolutions_that_are_not_trained_yet()
 
 
 def test_convolutions_refuse_images_that_do_not_halve(blocks):
-    with pytest.raises(TrainingError, match="halve an image of 64 x 64"):
+    with pytest.raises(InputError, match="halve an image of 64 x 64"):
         train(blocks[0], trunk=Convolutional())
 
 
@@ -165,7 +165,7 @@ def test_one_that_diverges_leaves_the_others_alone(blocks, tmp_path):
     assert 30 < int(re.search(r"not finite at step (\d+)", problem)[1]) < 40  # 1e37 nats a step more
     [alone] = train(blocks[0], objectives[2], n_codes=3, trunk=SMALL, settings=settings)
     assert_same_weights(alone, fleet[2])
-    with pytest.raises(TrainingError, match="has no weights"):
+    with pytest.raises(InputError, match="has no weights"):
         fleet[1].encode(blocks[0])
     assert json.loads((tmp_path / "runs" / fleet[1].name / "model.json").read_text())["status"] == "diverged"
 
@@ -240,7 +240,7 @@ def newest(folder):
 def test_a_folder_of_another_run_is_refused(blocks, tmp_path):
     few = TrainingSettings(n_steps=2, batch_size=8)
     train(blocks[0], n_codes=3, trunk=SMALL, settings=few, folder=tmp_path / "runs")
-    with pytest.raises(TrainingError, match=r"other settings \(n_steps: 2 there, 3 now\)"):
+    with pytest.raises(FileError, match=r"other settings \(n_steps: 2 there, 3 now\)"):
         train(
             blocks[0],
             n_codes=3,
@@ -248,21 +248,21 @@ def test_a_folder_of_another_run_is_refused(blocks, tmp_path):
             settings=TrainingSettings(n_steps=3, batch_size=8),
             folder=tmp_path / "runs",
         )
-    with pytest.raises(TrainingError, match=r"other data \(fingerprint"):
+    with pytest.raises(FileError, match=r"other data \(fingerprint"):
         train(1 - blocks[0], n_codes=3, trunk=SMALL, settings=few, folder=tmp_path / "runs")
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.png").touch()
-    with pytest.raises(TrainingError, match="contains files that are not runs"):
+    with pytest.raises(FileError, match="contains files that are not runs"):
         train(blocks[0], settings=few, folder=tmp_path / "photos")
     (tmp_path / "file").touch()
-    with pytest.raises(TrainingError, match="cannot be used as a folder"):
+    with pytest.raises(FileError, match="cannot be used as a folder"):
         train(blocks[0], settings=few, folder=tmp_path / "file")
 
 
 def test_more_models_may_join_a_folder(blocks, tmp_path):
     few = TrainingSettings(n_steps=2, batch_size=8)
     [first] = train(blocks[0], "vae", n_codes=3, trunk=SMALL, settings=few, folder=tmp_path)
-    second = train(blocks[0], ["vae", "beta_vae"], seeds=2, n_codes=3, trunk=SMALL, settings=few, folder=tmp_path)
+    second = train(blocks[0], ["vae", "beta_vae"], n_seeds=2, n_codes=3, trunk=SMALL, settings=few, folder=tmp_path)
     assert_same_weights(first, second[0], rtol=0, atol=0)
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == sorted(model.name for model in second)
 
@@ -301,11 +301,11 @@ def test_every_objective_trains_encodes_and_decodes(kind, blocks):
         ({"data": (np.zeros((4, 2)), np.arange(4)[:, None]), "objectives": "ada_gvae"}, "needs pairs of images"),
         ({"objectives": lambda step: step.reconstruction.sum()}, "has to return 1 numbers, one per model"),
         ({"objectives": ["vae", "vae"]}, "occurs twice"),
-        ({"seeds": 0}, "whole numbers from 0"),
-        ({"seeds": []}, "whole numbers from 0"),
-        ({"seeds": [-1]}, "whole numbers from 0"),
-        ({"seeds": [0, -1]}, "whole numbers from 0"),
-        ({"seeds": [1.5]}, "whole numbers from 0"),
+        ({"n_seeds": 0}, "n_seeds=0 is not allowed: use a whole number from 1"),
+        ({"n_seeds": [0, 1]}, "whole number from 1"),
+        ({"seed": -1}, "whole number from 0"),
+        ({"seed": 1.5}, "whole number from 0"),
+        ({"seeds": 2}, "train has no option 'seeds': write n_seeds=5 for five seeds, or seed=5 for seed number 5"),
         ({"n_codes": 0}, "n_codes=0"),
         ({"n_codes": True}, "n_codes=True"),
         ({"n_codes": 2.0}, "n_codes=2.0"),
@@ -314,7 +314,7 @@ def test_every_objective_trains_encodes_and_decodes(kind, blocks):
 )
 def test_bad_input_gets_one_sentence(arguments, sentence):
     given = {"data": np.zeros((5, 4, 4)), "settings": TrainingSettings(n_steps=1, batch_size=2), **arguments}
-    with pytest.raises(TrainingError, match=sentence):
+    with pytest.raises(UnweaveError, match=sentence):
         train(**given)
 
 
@@ -412,7 +412,7 @@ def test_progress_counts_the_steps_of_all_models(blocks, monkeypatch):
     monkeypatch.setattr(fleet_module, "progress_bar", bar)
     objectives = [AnnealedVAE(gamma=1), AnnealedVAE(gamma=1e38, capacity=1000, capacity_steps=1)]
     settings = replace(ONE_STEP, n_steps=5)
-    train(blocks[0], objectives, seeds=2, n_codes=2, trunk=SMALL, settings=settings, progress=True)
+    train(blocks[0], objectives, n_seeds=2, n_codes=2, trunk=SMALL, settings=settings, progress=True)
     assert asked == [(20, True, 0, "training")]
     assert sum(done) == 20  # those that a diverged model does not take count too
 
@@ -431,5 +431,5 @@ def test_progress_counts_the_steps_of_all_models(blocks, monkeypatch):
     ids=str,
 )
 def test_settings_have_ranges(wrong):
-    with pytest.raises(TrainingError, match=next(iter(wrong))):
+    with pytest.raises(OptionError, match=next(iter(wrong))):
         TrainingSettings(**wrong)

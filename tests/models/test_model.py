@@ -7,13 +7,13 @@ import pytest
 import torch
 from scipy import special, stats
 
-from unweave.models import AAE, VAE, AnnealedVAE, BetaVAE, FactorVAE, Gaussian, JointVAE, TrainedModel, TrainingError
+from unweave import InputError
+from unweave.models import AAE, VAE, AnnealedVAE, BetaVAE, FactorVAE, Gaussian, JointVAE, TrainedModel, compared_runs
 from unweave.models import model as model_module
 from unweave.models.model import loss_curves, reconstructions, traversals
 from unweave.models.objectives import Custom, setting_name
 from unweave.models.training import ModelSpec
 from unweave.randomness import random_stream
-from unweave.sweeps.trained_models import compared_runs
 
 ROWS = np.random.default_rng(0).normal(size=(12, 7)).astype(np.float32)
 SPREAD = math.exp(-0.5)
@@ -73,7 +73,7 @@ def test_a_deterministic_model_has_points_and_no_divergences(make):
 
 
 def test_images_of_another_shape_are_refused(joint):
-    with pytest.raises(TrainingError, match=r"images of \(1, 1, 7\), and these have 6 numbers each"):
+    with pytest.raises(InputError, match=r"images of \(1, 1, 7\), and these have 6 numbers each"):
         joint.encode(ROWS[:, :6])
 
 
@@ -155,5 +155,5 @@ def test_a_model_is_compared_by_what_it_says_of_the_images_drawn(make):
     assert math.isnan(deterministic.active_codes)
     assert math.isnan(deterministic.kl)
     assert [row.setting for row in found.rows] == ["beta_vae-beta=1", "aae-weight=10"]
-    with pytest.raises(TrainingError, match="no models to compare"):
+    with pytest.raises(InputError, match="no models to compare"):
         compared_runs([], Table())

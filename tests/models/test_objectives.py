@@ -10,6 +10,7 @@ import pytest
 import torch
 from scipy import linalg, special, stats
 
+from unweave import InputError, OptionError
 from unweave.models import (
     AAE,
     DIPVAEI,
@@ -26,7 +27,6 @@ from unweave.models import (
     FactorVAE,
     Gaussian,
     JointVAE,
-    TrainingError,
     TrainingSettings,
     train,
 )
@@ -311,14 +311,14 @@ def test_every_hyperparameter_has_a_range(kind):
     for entry in kind.hyperparameters():
         least, above = entry.metadata["at_least"], entry.metadata["above"]
         allowed = f"above {above:g}" if math.isfinite(above) else f"from {least:g}"
-        with pytest.raises(TrainingError, match=f"{entry.name}=-1.0 of {kind.name} is out of range.*{allowed}"):
+        with pytest.raises(OptionError, match=f"{entry.name}=-1.0 of {kind.name} is out of range.*{allowed}"):
             kind(**{entry.name: -1.0})
         if math.isfinite(above):
-            with pytest.raises(TrainingError, match=allowed):
+            with pytest.raises(OptionError, match=allowed):
                 kind(**{entry.name: above})
         else:
-            assert getattr(kind(**{entry.name: least}), entry.name) == least
-        with pytest.raises(TrainingError, match="out of range"):
+            assert least == getattr(kind(**{entry.name: 0.0}), entry.name) == 0.0
+        with pytest.raises(OptionError, match="out of range"):
             kind(**{entry.name: math.nan})
 
 
@@ -334,7 +334,7 @@ def test_hfs_draws_some_of_the_pairs_of_codes(make):
 
 @pytest.mark.parametrize("categories", [(1,), (), (2, 1), (2.5,), (3, "x")])
 def test_categories_have_at_least_two_values(categories):
-    with pytest.raises(TrainingError, match="whole numbers from 2"):
+    with pytest.raises(OptionError, match="whole numbers from 2"):
         JointVAE(categories=categories)
 
 
@@ -354,7 +354,7 @@ def test_categories_have_at_least_two_values(categories):
     ],
 )
 def test_sizes_and_variances_have_ranges(make_it):
-    with pytest.raises(TrainingError, match=r"above 0|out of range"):
+    with pytest.raises(OptionError, match=r"above 0|out of range"):
         make_it()
 
 
@@ -364,7 +364,7 @@ def test_the_smallest_sizes_are_accepted():
 
 
 def test_a_function_that_returns_no_tensor_is_named(make):
-    with pytest.raises(TrainingError, match="returns float: it has to return 1 numbers"):
+    with pytest.raises(InputError, match="returns float: it has to return 1 numbers"):
         Custom(lambda step: 3.0).loss(make.step(np.zeros((2, 2))))
     settings = Custom(linear_ramp).settings()
     assert settings["function"] == "linear_ramp"
@@ -383,10 +383,10 @@ def test_random_numbers_follow_from_seed_purpose_and_step_alone():
 
 
 def test_an_objective_is_an_instance_and_no_class():
-    with pytest.raises(TrainingError, match="is not an objective"):
+    with pytest.raises(InputError, match="is not an objective"):
         train(np.zeros((4, 4)), BetaVAE)
 
 
 def test_an_unknown_objective_is_named_with_the_nearest():
-    with pytest.raises(TrainingError, match="did you mean 'beta_vae'"):
+    with pytest.raises(OptionError, match="did you mean 'beta_vae'"):
         train(np.zeros((4, 4)), "betavae")

@@ -35,7 +35,8 @@ import warnings
 with warnings.catch_warnings(record=True) as caught:
     from unweave.models.training_file import declared_training
     from unweave.models import OBJECTIVES
-    from unweave.datasets import DATA_SETS, DataSetError, load
+    from unweave import OptionError
+    from unweave.datasets import DATA_SETS, load
 declared = declared_training({"dataset": "tiny_sprites", "objectives": [{"name": "doubled", "beta": [1, 2]}]})
 assert [objective.beta for objective in declared.objectives] == [1, 2], declared
 assert declared.dataset.loaded().n_images == 4608
@@ -43,7 +44,7 @@ assert "no_objective" not in OBJECTIVES and "tiny_sprites" in DATA_SETS
 assert DATA_SETS["small_sprites"].__module__ == "unweave.datasets.dsprites"
 try:
     load("missing")
-except DataSetError as error:
+except OptionError as error:
     print(error)
 print(*(warning.message for warning in caught if "left out" in str(warning.message)))
 """

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from unweave import FileError, OptionError
 from unweave.cli import main
 from unweave.datasets import small_sprites
 from unweave.models import (
@@ -20,8 +21,8 @@ from unweave.models import (
     BetaVAE,
     FactorVAE,
     JointVAE,
-    TrainingError,
     TrainingSettings,
+    compared_runs,
     train,
 )
 from unweave.models.model import traversals
@@ -34,7 +35,7 @@ from unweave.models.training_file import (
     read_declaration,
     read_runs,
 )
-from unweave.sweeps.trained_models import ModelRow, RunComparison, Spread, compared_runs, letters_of_ties
+from unweave.sweeps.trained_models import ModelRow, RunComparison, Spread, letters_of_ties
 
 FEW = TrainingSettings(n_steps=3, batch_size=8)
 
@@ -68,7 +69,7 @@ def test_the_command_writes_weights_settings_and_pictures(folder):
 
 def test_models_read_again_encode_as_before(folder):
     sprites = small_sprites()
-    asked = {"seeds": 2, "settings": TrainingSettings(n_steps=3), "folder": folder}
+    asked = {"n_seeds": 2, "settings": TrainingSettings(n_steps=3), "folder": folder}
     trained = train(sprites, [BetaVAE(beta=1), BetaVAE(beta=4)], **asked)
     images = sprites.images(np.arange(5))
     for one, other in zip(sorted(trained, key=lambda model: model.name), read_runs(folder), strict=True):
@@ -106,7 +107,7 @@ def test_encode_needs_a_data_set_unless_it_gets_a_folder():
 def test_toml_declares_several_objectives(tmp_path):
     file = tmp_path / "runs.toml"
     file.write_text(
-        'dataset = "small_sprites"\nseeds = 1\nn_codes = 3\ntrunk = {kind = "mlp", hidden = [8]}\n'
+        'dataset = "small_sprites"\nn_seeds = 1\nn_codes = 3\ntrunk = {kind = "mlp", hidden = [8]}\n'
         "[training]\nn_steps = 2\nbatch_size = 4\n"
         '[[objectives]]\nname = "beta_vae"\nbeta = [1, 4]\n'
         '[[objectives]]\nname = "factor_vae"\ncritic_hidden = [8, 8]\n'
@@ -210,7 +211,7 @@ main(['train', 'vae', 'small_sprites', '--out', {str(tmp_path / "runs")!r}])
     [
         ({"objectives": ["vae"]}, "'dataset' is missing"),
         ({"dataset": "small_sprites"}, "'objectives' is missing"),
-        ({"dataset": "small_sprites", "objectives": ["vae"], "sedes": 3}, "did you mean 'seeds'"),
+        ({"dataset": "small_sprites", "objectives": ["vae"], "sedes": 3}, "did you mean 'seed'"),
         ({"dataset": "small_sprites", "objectives": [{"beta": 3}]}, "has no name"),
         ({"dataset": "small_sprites", "objectives": "vae"}, "not a list of names"),
         ({"dataset": "small_sprites", "objectives": ["vae", 3]}, "not a list of names"),
@@ -222,7 +223,7 @@ main(['train', 'vae', 'small_sprites', '--out', {str(tmp_path / "runs")!r}])
     ids=str,
 )
 def test_bad_declarations_get_one_sentence(declared, sentence):
-    with pytest.raises(TrainingError, match=sentence):
+    with pytest.raises(OptionError, match=sentence):
         declared_training(declared)
 
 
@@ -254,18 +255,18 @@ def test_a_folder_is_read_with_its_unfinished_and_user_defined_models(tmp_path):
     read, unfinished = read_runs(path)
     np.testing.assert_array_equal(read.encode(images).mean, custom.encode(images).mean)
     assert read.history == custom.history
-    with pytest.raises(TrainingError, match="user-defined function"):
+    with pytest.raises(OptionError, match="user-defined function"):
         read.spec.objective.function(None)
     assert unfinished.network is None
     assert "not finished: run the same command again" in unfinished.problem
-    with pytest.raises(TrainingError, match="does not state which data set"):
+    with pytest.raises(FileError, match="does not state which data set"):
         data_set_of(path)
 
 
 def test_a_description_that_was_edited_is_refused(tmp_path):
     asked = {"n_codes": 2, "trunk": MLP((4,)), "settings": FEW, "folder": tmp_path / "runs"}
     train(np.eye(4), **asked)
-    with pytest.raises(TrainingError, match=r"other n_codes \(2 there, 3 now\)"):
+    with pytest.raises(FileError, match=r"other n_codes \(2 there, 3 now\)"):
         train(np.eye(4), **asked | {"n_codes": 3})
     file = tmp_path / "runs" / "run.json"
     stated = json.loads(file.read_text())
@@ -275,19 +276,19 @@ def test_a_description_that_was_edited_is_refused(tmp_path):
         ([], "does not describe a run"),
     ):
         file.write_text(json.dumps(content))
-        with pytest.raises(TrainingError, match=sentence):
+        with pytest.raises(FileError, match=sentence):
             train(np.eye(4), **asked)
     file.write_text(json.dumps(stated | {"format": "unweave.runs/0"}))
-    with pytest.raises(TrainingError, match="written by another version"):
+    with pytest.raises(FileError, match="written by another version"):
         read_runs(tmp_path / "runs")
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "run.json").write_text(json.dumps(stated))
-    with pytest.raises(TrainingError, match="has no models yet"):
+    with pytest.raises(FileError, match="has no models yet"):
         read_runs(tmp_path / "empty")
     (tmp_path / "photos").mkdir()
     for name in ("lock", "cat.png"):
         (tmp_path / "photos" / name).touch()
-    with pytest.raises(TrainingError, match="files that are not runs"):
+    with pytest.raises(FileError, match="files that are not runs"):
         train(np.eye(4), **asked | {"folder": tmp_path / "photos"})
 
 
@@ -373,3 +374,18 @@ def test_traversals_move_one_code_and_sort_by_information(blocks):
     assert [float(name.split("(")[1][:-1]) for name in rows] == sorted(
         (float(name.split("(")[1][:-1]) for name in rows), reverse=True
     )
+
+
+def test_training_with_pictures_loads_no_metrics(tmp_path):
+    """Models are leaves: a training needs neither metrics nor what is above them."""
+    script = (
+        "import sys\nfrom unweave.cli import main\n"
+        f"given = ['train', 'vae', 'small_sprites', '--steps', '2', '--out', {str(tmp_path / 'runs')!r}]\n"
+        "main(given, standalone_mode=False)\n"
+        "print(*{name.split('.')[1] for name in sys.modules if name.startswith('unweave.')})"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    rooms = set(found.stdout.splitlines()[-1].split())
+    assert (tmp_path / "runs" / "losses.png").exists()
+    assert {"models", "report"} <= rooms
+    assert not {"metrics", "trust", "evaluation", "sweeps", "card"} & rooms

@@ -33,6 +33,7 @@ SECONDS_OF_FILE = 20.0  # of a file of tests that start processes
 NOT_SEEN = (
     "tests/architecture",
     "tests/recorded",  # a record notices that a number changed, not that it is wrong
+    "tests/corpus",
     "tests/card/test_types.py",
     "tests/sweeps/test_killed.py",
     "tests/sweeps/test_cluster.py",
@@ -136,18 +137,16 @@ class Reach:
     def of(self, file: str, text: str, start: int, end: int) -> list[str]:
         """Tests that reach the statement around these places of the text of a file, the likeliest and cheapest first.
 
-        If the statement runs on import, these are the tests of what is on record of constants and defaults, which
-        reach no line, and then all tests that reach the file. If no test reaches it, these are the files of tests that
-        start processes in the same room.
+        If the statement runs on import, these are all tests that reach the file. If no test reaches it, these are the
+        files of tests that start processes in the same room, or else all tests of the room.
         """
         there, nearby = self._contexts(file, text, start, end)
         on_import = _runs_on_import(text, 1 + text.count("\n", 0, start), 1 + text.count("\n", 0, max(start, end - 1)))
         contexts = (nearby if on_import else there) - {""}
         chosen = {test for context in contexts for test in self._asked_by.get(context, ())}
-        on_record = {test for test in self.tests if "[defaults-" in test or "options of commands" in test}
-        first = sorted(on_record) if on_import else []
-        found = first + self._ordered(sorted(chosen - set(first)), file)
-        return found or [path for path in NOT_SEEN if path.endswith(".py") and _nearness(path, file)]
+        processes = [path for path in NOT_SEEN if path.endswith(".py") and _nearness(path, file)]
+        room = [test for test in sorted(self.tests) if _nearness(test, file)]
+        return self._ordered(sorted(chosen), file) or processes or self._ordered(room, file)
 
     def affordable(self, fault: Fault, text: str, effort: float) -> list[str]:
         """Tests that may notice a fault, as far as so many CPU seconds go; one at least, if any reaches it."""

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from unweave import Evidence, EvidenceError  # noqa: E402
+from unweave import Evidence, InputError  # noqa: E402
 from unweave.metrics import manifold_cross_mutual_information, manifold_entropy, total_entropy  # noqa: E402
 from unweave.neural.decoders import (  # noqa: E402
     FlowDecoder,
@@ -176,7 +176,7 @@ class Broken(nn.Module):
     ],
 )
 def test_bad_decoders_get_one_sentence(decoder, sentence):
-    with pytest.raises(EvidenceError, match=sentence) as error:
+    with pytest.raises(InputError, match=sentence) as error:
         total_entropy(decoder, n_samples=10)
     assert str(error.value).endswith(".")
 
@@ -347,11 +347,11 @@ def test_what_is_no_decoder_is_left_to_others_and_half_a_flow_is_a_module():
 
 def test_decoders_that_do_not_use_their_latents_or_return_some_nan_are_refused():
     weight = torch.ones(3, requires_grad=True)
-    with pytest.raises(EvidenceError, match="not differentiable"):
+    with pytest.raises(InputError, match="not differentiable"):
         whole(lambda z: weight.expand(len(z), 3), torch.zeros(4, 2))
-    with pytest.raises(EvidenceError, match="returns nan"):
+    with pytest.raises(InputError, match="returns nan"):
         whole(lambda z: z * torch.tensor([1.0, torch.nan]), torch.ones(4, 2))
-    with pytest.raises(EvidenceError, match=r"latents of shape \(2, 5\)"):
+    with pytest.raises(InputError, match=r"latents of shape \(2, 5\)"):
         whole(network(), torch.zeros(4, 5).double())
 
 

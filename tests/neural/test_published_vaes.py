@@ -8,8 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from unweave import FileError, InputError, OptionError  # noqa: E402
 from unweave.datasets import DSprites  # noqa: E402
-from unweave.evidence import EvidenceError  # noqa: E402
 from unweave.neural.published_vaes import PublishedVAE, read_published, reconstruction_and_kl  # noqa: E402
 
 WEIGHTS = Path(__file__).parents[3] / "shared" / "data" / "weights"
@@ -145,24 +145,24 @@ def test_bad_weights(tmp_path):
     assert read_published(tmp_path / "good.npz").name == "good"
     assert read_published(tmp_path / "good.npz", tmp_path / "nowhere").name == "good"
     np.savez(tmp_path / "code.npz", weight=np.array([{}], dtype=object))
-    with pytest.raises(EvidenceError, match="contains Python objects, which are not read"):
+    with pytest.raises(InputError, match="contains Python objects, which are not read"):
         read_published("code", tmp_path)
-    with pytest.raises(EvidenceError, match="did you mean 'good'"):
+    with pytest.raises(OptionError, match="did you mean 'good'"):
         read_published("goood", tmp_path)
-    with pytest.raises(EvidenceError, match="no folder"):
+    with pytest.raises(FileError, match="no folder"):
         read_published("good", tmp_path / "nowhere")
-    with pytest.raises(EvidenceError, match="--weights"):
+    with pytest.raises(FileError, match="--weights"):
         read_published("good")
     np.savez(tmp_path / "odd.npz", weight=np.zeros(3))
-    with pytest.raises(EvidenceError, match="not those of a published VAE"):
+    with pytest.raises(InputError, match="not those of a published VAE"):
         read_published("odd", tmp_path)
     np.savez(tmp_path / "short.npz", **{name: array for name, array in arrays.items() if "lin2" not in name})
-    with pytest.raises(EvidenceError, match=r"lack 'encoder\.lin2"):
+    with pytest.raises(InputError, match=r"lack 'encoder\.lin2"):
         read_published("short", tmp_path)
     (tmp_path / "cut.npz").write_bytes((tmp_path / "good.npz").read_bytes()[:500])
-    with pytest.raises(EvidenceError, match="not a complete"):
+    with pytest.raises(FileError, match="not a complete"):
         read_published("cut", tmp_path)
     index = {"good": {"shapes": {"encoder.conv1.weight": [32, 1, 4, 4]}}}
     (tmp_path / "index.json").write_text(json.dumps(index))
-    with pytest.raises(EvidenceError, match=r"index\.json says \(32, 1, 4, 4\)"):
+    with pytest.raises(FileError, match=r"index\.json says \(32, 1, 4, 4\)"):
         read_published("good", tmp_path)

@@ -1,7 +1,6 @@
 """Flows learn, resume with the same result, and the three objectives have the effects of Figures 1 and 2 of 000."""
 
 import dataclasses
-import pickle
 
 import numpy as np
 import pytest
@@ -9,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("zuko")
 
-from unweave import EvidenceError  # noqa: E402
-from unweave.neural.flows import (  # noqa: E402  # noqa: E402
+from unweave import FileError  # noqa: E402
+from unweave.neural.flows import (  # noqa: E402
     CouplingFlow,
     FlowObjective,
     FlowSettings,
@@ -88,8 +87,13 @@ def test_an_interrupted_training_goes_on_as_if_it_had_not_been(tmp_path, monkeyp
     resumed = CouplingFlow(2, SMALL)
     assert train(resumed, gaussian(), objective, settings, checkpoint=path, progress=True) == records
     assert torch.equal(weights_of(resumed), weights_of(whole))
-    with pytest.raises(EvidenceError, match="other settings"):
+    with pytest.raises(FileError, match="other settings"):
         train(CouplingFlow(2, SMALL), gaussian(), FlowObjective(), settings, checkpoint=path)
+    content = path.read_bytes()
+    for share in (0.0, 0.3, 0.9):
+        path.write_bytes(content[: int(share * len(content))])
+        with pytest.raises(FileError, match="is not a complete checkpoint: delete it, or name another one"):
+            train(resumed, gaussian(), objective, settings, checkpoint=path)
 
 
 def test_few_columns_estimate_the_term_without_bias():
@@ -181,6 +185,6 @@ class Opened:
 def test_a_checkpoint_runs_nothing(tmp_path, capsys):
     path = tmp_path / "flow.pt"
     torch.save({"stated": Opened()}, path)
-    with pytest.raises(pickle.UnpicklingError):
+    with pytest.raises(FileError, match="not a complete checkpoint"):
         train(CouplingFlow(2, SMALL), gaussian(), settings=FlowTraining(n_steps=2), checkpoint=path)
     assert capsys.readouterr().out == ""

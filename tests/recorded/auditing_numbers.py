@@ -56,7 +56,7 @@ def product(factors, codes):
 @cache
 def audited(metric, further):
     """A small audit."""
-    return audit(metric, grid=SMALL, seeds=2, budget=None, adversary=False, further=further)
+    return audit(metric, grid=SMALL, n_seeds=2, budget=None, adversary=False, further=further)
 
 
 def found(name, shape):

@@ -21,7 +21,7 @@ def trained(objective, data=None, trunk=None, likelihood=None, **settings):
         n_steps=3, batch_size=6, learning_rate=1e-2, likelihood=likelihood or Bernoulli(), **settings
     )
     given = IMAGES if data is None else data
-    [model] = train(given, objective, seeds=[5], n_codes=3, trunk=trunk or MLP(hidden=(7, 5)), settings=asked)
+    [model] = train(given, objective, seed=5, n_codes=3, trunk=trunk or MLP(hidden=(7, 5)), settings=asked)
     codes = model.encode(IMAGES)
     some = model.codes_of(IMAGES[:4])
     return {

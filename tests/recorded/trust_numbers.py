@@ -8,17 +8,12 @@ from unweave import Evidence
 from unweave.metrics import mcc, mig, r2
 from unweave.responses.factor_bases import factor_view
 from unweave.synthetic import encoders, worlds
-from unweave.trust.budget import DataSizes, Work, draw_plan
+from unweave.trust import compared, diagnose, interval, noise_floor, samples_needed, verdicts
+from unweave.trust.budget import Work, draw_plan
 from unweave.trust.code_models import JOINT_MODELS, alike_pairs, code_models, factor_design
-from unweave.trust.comparison import compared
 from unweave.trust.counterpart import Counterpart
 from unweave.trust.data_health import _models, unexplained_shares
-from unweave.trust.diagnosis import diagnose
-from unweave.trust.floors import noise_floor
-from unweave.trust.intervals import interval
-from unweave.trust.planning import samples_needed
 from unweave.trust.row_order import block_length, notes_on_order, row_order
-from unweave.trust.verdict import verdicts
 
 RNG = np.random.default_rng(11)
 FACTORS = RNG.normal(size=(150, 3))
@@ -159,13 +154,13 @@ def planned(n_rows, budget):
     """What metrics of three prices get."""
     prices = (("cheap", 1e-7), ("middling", 1e-4), ("dear", 1e-3))
     works = {name: Work(name, {"n": seconds}) for name, seconds in prices}
-    return draw_plan(works, DataSizes(n_rows, 10, 5), budget)
+    return vars(draw_plan(works, Evidence(np.ones((n_rows, 5)), np.ones((n_rows, 10)), kinds="continuous"), budget))
 
 
 def ordered(name):
     """How rows follow each other."""
     found = row_order(DATA[name])
-    return [vars(found), found.too_short, block_length(DATA[name]), [str(note) for note in notes_on_order(DATA[name])]]
+    return [vars(found), found.untestable, block_length(DATA[name]), [str(note) for note in notes_on_order(DATA[name])]]
 
 
 CASES = {f"diagnosis of {name}": partial(diagnosed, name) for name in DATA}

@@ -5,9 +5,7 @@ import pytest
 from golden_cases import case, values
 
 from unweave import Evidence
-from unweave.estimators.information import Histogram
-from unweave.estimators.linear_probes import Lasso
-from unweave.estimators.probes import BoostedTrees, GradientBoosting, RandomForest
+from unweave.estimators import BoostedTrees, GradientBoosting, Histogram, Lasso, RandomForest
 from unweave.metrics import dci_completeness, dci_disentanglement, mcc, mig, r2
 
 GOLDEN = values("foundation.json")

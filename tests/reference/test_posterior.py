@@ -5,8 +5,7 @@ import pytest
 from golden_cases import GOLDEN, case, values
 
 from unweave import Evidence, Posterior
-from unweave.estimators.mixture import MixtureSampling
-from unweave.estimators.quantised_posterior import QuantisedPosterior
+from unweave.estimators import MixtureSampling, QuantisedPosterior
 from unweave.metrics import informativeness, jemmig, misjed, rmig, separability, windin, wsepin
 
 PEER = values("posterior.json")["c09s"]

@@ -368,7 +368,6 @@ def test_figures_of_trained_models_are_written(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     from unweave.models import model as pictures
     from unweave.report.figures import curves as training
-    from unweave.report.figures import geometry
 
     asked, drawn = [], []
 
@@ -384,7 +383,7 @@ def test_figures_of_trained_models_are_written(tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "traversals", seen("traversals", {}))
     for name in ("loss_figure", "reconstruction_figure", "traversal_figure"):
         monkeypatch.setattr(training, name, lambda *given, name=name: name)
-    monkeypatch.setattr(geometry, "save", lambda figure, path: (figure, path.relative_to(tmp_path).as_posix()))
+    monkeypatch.setattr(training, "save", lambda figure, path: (figure, path.relative_to(tmp_path).as_posix()))
     models = [SimpleNamespace(name=f"m{k}", network=None if k == 0 else k) for k in range(18)]
     found = list(draw_runs(tmp_path, models, SimpleNamespace(sample=sample)))
     assert found[:2] == [("loss_figure", "losses.png"), ("reconstruction_figure", "reconstructions.png")]

@@ -15,7 +15,8 @@ from unweave.findings import Finding, shared_reason
 from unweave.report.answer import shared_reasons
 from unweave.report.terminal import Prose
 from unweave.sentences import templates
-from unweave.trust.verdict_record import Reason, Verdict
+from unweave.trust import Verdict
+from unweave.trust.verdict_record import Reason
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(60, 2))
@@ -31,7 +32,7 @@ def strange():
 @pytest.fixture(scope="module")
 def seeded():
     codes = FACTORS + NOISE
-    return compare(FACTORS, {"one": codes, "two": codes[:, ::-1]}, metrics=["r2", "mig"], seeds=[0, 1], quick=True)
+    return compare(FACTORS, {"one": codes, "two": codes[:, ::-1]}, metrics=["r2", "mig"], n_seeds=2, quick=True)
 
 
 def printed(evaluation, width):

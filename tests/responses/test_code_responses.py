@@ -8,7 +8,6 @@ import pytest
 
 from unweave import Evidence, Posterior
 from unweave.responses import responses as code_responses
-from unweave.responses import responses as interactions
 from unweave.responses.factor_bases import (
     any_lumps,
     collapsed_codes,
@@ -27,9 +26,7 @@ from unweave.responses.responses import (
     _level_means,
     _smallest_sufficient,
     _standard_error,
-    interaction_fit,
     local_fit,
-    response_rows,
     responses_to_factors,
 )
 
@@ -266,26 +263,6 @@ def test_codes_are_analysed_alike_in_blocks_and_at_once(monkeypatch):
     parts = responses(codes, factors=z)
     for name, value in vars(whole).items():
         assert getattr(parts, name) == pytest.approx(value), name
-
-
-def test_few_rows_are_used_for_kernels_and_for_independent_factors(monkeypatch):
-    """Every third of 60 random rows; a factor's values come from rows that hardly correlate with the others."""
-    monkeypatch.setattr(code_responses, "MOST_ROWS", 60)
-    monkeypatch.setattr(interactions, "MOST_INTERACTION_ROWS", 20)
-    evidence = Evidence(Z[:300], Z[:300])
-    rows = response_rows(evidence, 3)
-    assert rows.some.size == np.unique(rows.some).size == 60
-    assert (np.diff(rows.some) > 0).all()
-    assert rows.some.max() > 200
-    assert rows.do.shape == (60, 4)
-    assert sorted(rows.residual.tolist()) == list(range(60))
-    moved = np.column_stack([factor_bases(evidence)[j].linear[rows.do[:, j]] for j in range(4)])
-    assert np.abs(np.corrcoef(moved[:, :2].T)[0, 1]) < 0.03
-    assert np.abs(np.corrcoef(moved.T) - np.eye(4)).max() < 0.15
-    fit = interaction_fit(list(factor_bases(evidence)), Z[:300], np.arange(300) % 5, rows.some, rows.do)
-    assert fit.places.tolist() == list(range(0, 60, 3))
-    assert fit.some.tolist() == rows.some[::3].tolist()
-    assert fit.codes.tolist() == Z[rows.some[::3]].tolist()
 
 
 @pytest.mark.parametrize(

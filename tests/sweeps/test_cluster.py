@@ -11,9 +11,9 @@ import time
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from tiny_cells import Gaussian, Raising, first, many
+from tiny_cells import Arithmetic, Gaussian, Raising, Same, first, many
 
-from unweave import EvidenceError
+from unweave import InputError, OptionError
 from unweave.sweeps import Cell, Sweep, SweepStopped, run
 
 pytest.importorskip("distributed", reason="needs unweave[cluster]")
@@ -45,13 +45,13 @@ def awaited(lines, pattern):
 
 
 @contextmanager
-def cluster(n_workers, folder):
+def cluster(n_workers, folder, nanny="--no-nanny"):
     """Address and worker processes of a cluster on the loopback interface."""
     with ExitStack() as stack:
         scheduler = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
         _, lines = stack.enter_context(process(*scheduler))
         address = awaited(lines, r"tcp://127\.0\.0\.1:\d+")
-        options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(folder))
+        options = ("--nthreads", "1", nanny, "--no-dashboard", "--local-directory", str(folder))
         started = [
             stack.enter_context(process("distributed.cli.dask_worker", address, *options)) for _ in range(n_workers)
         ]
@@ -106,6 +106,18 @@ def test_a_cell_that_ends_its_worker_fails_alone(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("nanny", ["--nanny", "--no-nanny"])
+def test_a_cell_that_hangs_on_a_cluster_is_stopped_at_the_limit(tmp_path, nanny):
+    """One worker with one thread: the cells after the hanging one are computed by the same worker."""
+    slow = Cell(Gaussian(), Same(), 10, 1, (first,), Arithmetic(pause=600))
+    quick = [Cell(Gaussian(), Same(), 10, seed, (first,), Arithmetic()) for seed in (2, 3)]
+    sweep = Sweep("hangs", (slow, *quick))
+    with cluster(1, tmp_path / "workers", nanny) as (address, _):
+        table = run(sweep, tmp_path / "out", cluster=address, time_limit=1.5)
+    assert table["problem"].to_list() == ["It was stopped after the time limit of 1.5 seconds.", None, None]
+
+
+@pytest.mark.slow
 def test_a_cluster_without_workers_is_said(tmp_path):
     with cluster(0, tmp_path / "workers") as (address, _), pytest.raises(SweepStopped, match="no workers"):
         run(many(1), tmp_path / "out", cluster=address)
@@ -113,11 +125,11 @@ def test_a_cluster_without_workers_is_said(tmp_path):
 
 def test_no_scheduler_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr("unweave.sweeps.execution.CONNECT_SECONDS", 0.3)
-    with pytest.raises(EvidenceError, match="No Dask scheduler answers at 'nowhere'"):
+    with pytest.raises(InputError, match="No Dask scheduler answers at 'nowhere'"):
         run(many(1), tmp_path, cluster="nowhere")
 
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(EvidenceError, match=r"install unweave\[cluster\]"):
+    with pytest.raises(OptionError, match=r"install unweave\[cluster\]"):
         run(many(1), tmp_path, cluster="tcp://127.0.0.1:1")

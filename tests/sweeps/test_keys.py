@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tiny_cells import Arithmetic, Gaussian, Same, first, second
 
-from unweave import EvidenceError
-from unweave.estimators.information import Histogram
+from unweave import InputError
+from unweave.estimators import Histogram
 from unweave.metrics import mcc, mig
 from unweave.sweeps import Cell
 from unweave.sweeps import sweep as keys
@@ -143,7 +143,7 @@ def test_order_of_mappings_and_sets_does_not_matter():
     "item", [lambda: 0, np.random.default_rng(0), np.array([None])], ids=["lambda", "rng", "objects"]
 )
 def test_refuses_what_it_cannot_tell_apart(item):
-    with pytest.raises(EvidenceError, match="cannot"):
+    with pytest.raises(InputError, match="cannot"):
         content_of(item)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tiny_cells import many
 
-from unweave import EvidenceError
+from unweave import FileError
 from unweave.store import FolderLock
 from unweave.sweeps import run
 
@@ -71,7 +71,7 @@ def test_another_sweep_or_schema_is_refused_and_the_lock_given_back(tmp_path):
     manifest = path.read_text()
     for field, before, now in [("sweep", "few", "many"), ("schema", "unweave.sweep/1", "unweave.sweep/2")]:
         path.write_text(json.dumps({**json.loads(manifest), field: before}))
-        with pytest.raises(EvidenceError, match=f"results of another {field} \\('{before}' there, '{now}' now\\)"):
+        with pytest.raises(FileError, match=f"results of another {field} \\('{before}' there, '{now}' now\\)"):
             run(many(1), tmp_path)
     path.write_text(manifest)
     assert run(many(1), tmp_path).height == 2
@@ -79,12 +79,12 @@ def test_another_sweep_or_schema_is_refused_and_the_lock_given_back(tmp_path):
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(EvidenceError, match="cannot be written: File exists"):
+    with pytest.raises(FileError, match="cannot be written: File exists"):
         run(many(1), tmp_path / "file")
 
 
 def test_a_folder_in_use_is_refused(tmp_path):
-    with FolderLock(tmp_path), pytest.raises(EvidenceError, match="is in use by another run"):
+    with FolderLock(tmp_path), pytest.raises(FileError, match="is in use by another run"):
         run(many(1), tmp_path)
 
 

@@ -5,11 +5,10 @@ import numpy as np
 from unweave.datasets import small_sprites
 from unweave.evidence import Evidence
 from unweave.metrics import mcc
-from unweave.models import BetaVAE, TrainingSettings, train
+from unweave.models import BetaVAE, TrainedModels, TrainingSettings, train
 from unweave.models.training_file import DataSetChoice
 from unweave.randomness import random_stream
 from unweave.sweeps import grid, run
-from unweave.sweeps.trained_models import TrainedModels
 
 
 def test_a_sweep_scores_the_models_of_a_fleet(tmp_path):
@@ -21,12 +20,13 @@ def test_a_sweep_scores_the_models_of_a_fleet(tmp_path):
         encoders={"one": objectives[0], "infinite": objectives[1]},
         metrics=["mcc"],
         n_rows=300,
-        seeds=[4],
+        n_seeds=1,
+        seed=4,
         protocol=TrainedModels(n_codes=3, settings=settings),
     )
     table = run(sweep, tmp_path)
     sprites = small_sprites()
-    [model] = train(sprites, objectives[0], seeds=[4], n_codes=3, settings=settings)
+    [model] = train(sprites, objectives[0], n_seeds=1, seed=4, n_codes=3, settings=settings)
     indices = random_stream(4, "images of a cell").permutation(len(sprites))[:300]
     kinds = dict(zip(sprites.factor_names, sprites.kinds, strict=True))
     codes = model.encode(sprites.images(indices))

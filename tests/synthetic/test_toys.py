@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.information import Histogram
+from unweave.estimators import Histogram
 from unweave.metrics import mig, minimality, modularity, sufficiency
 from unweave.synthetic.toys import ClassesWithNuisance, DependentClasses
 

@@ -7,6 +7,8 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from unweave import EvidenceError
 from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
+from unweave.synthetic.known_decoders import Torus, TwoMoons
+from unweave.synthetic.toys import ClassesWithNuisance, DependentClasses
 from unweave.synthetic.worlds import (
     Causal,
     Circuit,
@@ -147,3 +149,16 @@ def test_worlds_at_the_limits():
     assert Levelled(2, n_continuous=2).kinds == Levelled(2, n_continuous=5).kinds == ("continuous",) * 2
     assert Levelled(3, n_continuous=2).kinds == ("continuous", "continuous", "ordinal")
     assert with_marginal(np.array([[-9.0, 9.0]]), "discrete").tolist() == [[0.0, 9.0]]
+
+
+@pytest.mark.parametrize("number", [0, -1, 2.5, True, "3", None])
+def test_worlds_without_rows_or_factors_are_refused(number):
+    worlds = [Independent(3), Correlated(3), Confounded(), Causal(), Circuit(), Levelled(), TwoFactorConstraint()]
+    for world in (*worlds, OneFactorConstraint(), DependentClasses(), ClassesWithNuisance(), TwoMoons(), Torus()):
+        with pytest.raises(EvidenceError, match="is not a number of rows: use a whole number from 1"):
+            world.sample(number)
+        with pytest.raises(EvidenceError, match="is not a seed"):
+            world.sample(10, rng=-1)
+    for kind in (Independent, Causal, Levelled, OneFactorConstraint, TwoFactorConstraint):
+        with pytest.raises(EvidenceError, match="is not a number of factors: use a whole number from 1"):
+            kind(number)

@@ -13,9 +13,7 @@ import pytest
 from scipy.stats import kstest
 
 from unweave import Evidence, Posterior
-from unweave.estimators.information import Histogram
-from unweave.estimators.linear_probes import Linear, LinearThenTrees
-from unweave.estimators.mixture import MixtureSampling
+from unweave.estimators import Histogram, Linear, LinearThenTrees, MixtureSampling
 from unweave.metrics import CATALOGUE, dci_disentanglement, mcc, mig, r2
 from unweave.trust.floors import noise_floors, why_no_floor
 

@@ -10,7 +10,7 @@ import pytest
 
 from unweave import Evidence
 from unweave.metrics import dci_disentanglement, mcc, mig, r2
-from unweave.trust.intervals import interval
+from unweave.trust import interval
 
 N_DRAWS, N_FRESH, N_ROWS = 300, 600, 200
 MIXING = np.array([[1.0, 0.4, 0.2], [-0.3, 0.8, 0.5]])

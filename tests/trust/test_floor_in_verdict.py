@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_noise_study import of_noise
 
-from unweave import Evidence
+from unweave import Evidence, evaluate
 from unweave.findings import Finding
 from unweave.metrics import dci_size, infomec_modularity, mcc, mig, minimality, modularity, r2, sap, t_mex
 from unweave.score import Score
@@ -98,14 +98,29 @@ def test_metrics_of_sizes_and_without_a_range_get_no_verdict():
     assert found["r2"].level == "trust"
 
 
-def test_a_floor_that_did_not_fit_is_missed_unless_chance_is_known():
-    missing = NoiseFloor("mine", "permutation", reason=Finding("no_nulls_in_budget", seconds=1.0))
-    score = Score(0.6, bounds=(0.0, 1.0), best=1.0)
-    assert with_floor(Verdict("trust"), score, missing).level == "trust"
-    found = with_floor(Verdict("trust"), score, missing, chance_known=False)
-    assert found.level == "caution"
-    assert "larger budget" in found.reasons[0].sentence
-    assert with_floor(Verdict("do not use"), score, missing, chance_known=False) == Verdict("do not use")
+@pytest.mark.parametrize("level", ["trust", "caution", "do not use"])
+def test_a_score_whose_floor_did_not_fit_is_not_checked(level):
+    score, cut = Score(0.6, bounds=(0.0, 1.0), best=1.0), Finding("fewer_nulls", n_draws=9, of=99, seconds=1.0)
+    for floor in (
+        NoiseFloor("mine", "permutation", reason=Finding("no_nulls_in_budget", seconds=1.0)),
+        NoiseFloor("mine", "permutation", 0.6, floor=0.1, p_value=0.1, resolution=0.1, notes=(cut,)),
+    ):
+        found = with_floor(Verdict(level), score, floor)
+        assert found.level == "not checked"
+        assert "larger budget" in found.reasons[0].sentence
+    assert with_floor(Verdict("no verdict"), score, floor) == Verdict("no verdict")
+
+
+def test_three_row_groups_leave_no_score_above_noise_and_none_below():
+    """Six orders give no p-value below a sixth: the best score is neither trusted nor rejected."""
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(90, 2))
+    for codes in (factors, rng.normal(size=(90, 2))):
+        found = evaluate(factors, codes, metrics=["mcc", "mig"], row_groups=np.arange(90) // 30, progress=False)
+        assert [row.level for row in found.rows] == ["caution"] * 2
+        assert "3 row groups can be ordered in 6 ways" in found.rows[0].verdict.reasons[0].sentence
+    four = evaluate(factors, factors, metrics="mcc", row_groups=np.arange(90) * 4 // 90, progress=False)
+    assert four.rows[0].noise_floor.p_value == 1 / 24
 
 
 def test_very_few_draws_do_not_make_a_score_noise():
@@ -182,7 +197,7 @@ def test_a_floor_does_not_change_what_has_no_verdict_and_no_score():
         assert with_floor(verdict, score, None) is verdict
     assert with_floor(Verdict("no verdict"), score, known) == Verdict("no verdict")
     other = NoiseFloor("it", "permutation", reason=Finding("no_pairing", metric="it", looks_at="codes"))
-    assert with_floor(Verdict("trust"), score, other, chance_known=False) == Verdict("trust")
+    assert with_floor(Verdict("trust"), score, other) == Verdict("trust")
 
 
 def test_scores_without_a_range_have_no_reason_from_their_floor():

@@ -13,9 +13,7 @@ from remembered import Remembered, remembered
 
 from unweave import Evidence
 from unweave.metrics import CATALOGUE
-from unweave.trust.diagnosis import diagnose
-from unweave.trust.floors import noise_floor
-from unweave.trust.verdict import verdicts
+from unweave.trust import diagnose, noise_floor, verdicts
 
 KINDS_OF_NOISE = ("normal", "many", "heavy", "levels", "copies", "mixed")
 SIZES = (60, 100, 300, 1000, 3000)

@@ -15,8 +15,7 @@ from scipy.signal import lfilter
 from unweave import Evidence
 from unweave.metrics import dcimig, mcc, mig, minimality, modularity, r2, sap, sufficiency
 from unweave.synthetic.encoders import Copied, Mixed, Noisy, PartlyMixed, PermutedAndScaled, Reshaped, WithNoiseCodes
-from unweave.trust.diagnosis import diagnose
-from unweave.trust.verdict import verdicts
+from unweave.trust import diagnose, verdicts
 
 METRICS = {
     name: Remembered(metric)

@@ -13,7 +13,7 @@ from scipy.signal import lfilter
 
 from unweave import Evidence
 from unweave.metrics import mcc, mig, r2
-from unweave.trust.intervals import interval
+from unweave.trust import interval
 
 N_ROWS, N_DRAWS, N_FRESH = 1000, 200, 600
 MIXING = np.array([[1.0, 0.4, 0.2], [-0.3, 0.8, 0.5]])

@@ -8,7 +8,8 @@ import pytest
 from unweave import Evidence
 from unweave.randomness import random_stream
 from unweave.trust import effects as steps
-from unweave.trust.effects import CheckStep, _halves, _some_collapsed, steps_of, without_codes
+from unweave.trust import without_codes
+from unweave.trust.effects import CheckStep, _halves, _some_collapsed, steps_of
 
 RNG = np.random.default_rng(0)
 PAIR = object()

@@ -38,8 +38,7 @@ from unweave.metrics import (
     sap,
     sufficiency,
 )
-from unweave.trust.diagnosis import diagnose
-from unweave.trust.verdict import verdicts
+from unweave.trust import diagnose, verdicts
 
 FILE = Path(__file__).parent / "trained_codes.npz"
 WEIGHTS = Path(__file__).parents[3] / "shared" / "data" / "weights"

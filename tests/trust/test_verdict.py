@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, Posterior
-from unweave.estimators.probes import BoostedTrees
+from unweave.estimators import BoostedTrees
 from unweave.metrics import dci_disentanglement, identification, jemmig, mcc, mig, r2, rmig, sufficiency, wsepin
 from unweave.synthetic.encoders import (
     Copied,
@@ -24,12 +24,11 @@ from unweave.synthetic.encoders import (
 )
 from unweave.synthetic.theory import NullMcc, mcc_of_linear_map
 from unweave.synthetic.worlds import Circuit, Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
+from unweave.trust import NoiseFloor, diagnose, verdicts
 from unweave.trust.code_models import code_models
 from unweave.trust.counterpart import Counterpart, with_factors
-from unweave.trust.diagnosis import diagnose
 from unweave.trust.effects import Effects, steps_of
-from unweave.trust.floors import NoiseFloor
-from unweave.trust.verdict import advice, fails, verdicts
+from unweave.trust.verdict import advice, fails
 
 
 def evidence_of(world, encoder, n_rows=1000, seed=0):

@@ -23,8 +23,7 @@ from unweave.synthetic.encoders import (
     WithMixedExtras,
 )
 from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
-from unweave.trust.diagnosis import diagnose
-from unweave.trust.verdict import verdicts
+from unweave.trust import diagnose, verdicts
 
 D = 5
 METRICS = {"mcc": mcc, "r2": r2, "dci_disentanglement": dci_disentanglement, "mig": mig}

@@ -319,6 +319,7 @@ RULES: dict[str, Callable[..., bool]] = {
 }
 
 
+@cache
 def rule_of(text: str, n_figures: int) -> Callable[[Sequence[float]], bool]:
     """Return the rule that a text states about the values of figures; other texts raise an error.
 
@@ -362,7 +363,6 @@ def holds_by_rules(claim: Claim, values: Sequence[float]) -> bool | None:
 
 
 Outcome = Literal["as recorded", "figure moved", "verdict changed", "not recorded", "failed", "skipped"]
-
 CHANGED: tuple[Outcome, ...] = ("figure moved", "verdict changed", "not recorded", "failed")
 
 

@@ -104,7 +104,8 @@ def trained(options: Options, objectives: Sequence[Objective], n_codes: int = 10
     fleet = train(
         small_sprites(),
         list(objectives),
-        seeds=range(first, first + (options.n_seeds or N_SEEDS)),
+        n_seeds=options.n_seeds or N_SEEDS,
+        seed=first,
         n_codes=n_codes,
         settings=settings_of(options),
         folder=options.folder / f"small-models-{n_codes}-codes-{options.n_steps or N_STEPS}-steps",

@@ -10,6 +10,7 @@ encoders, then small changes of the best one. The product that it finds is a low
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,7 +119,8 @@ def _refined(
 def _scores(bench: Bench, candidate: Candidate) -> list[float | None]:
     """The score of every subject; None for a subject without a score, or if the budget is used up."""
     found = bench.measure([candidate.case], [candidate.seed])
-    return [outcome.value for outcome in found[candidate.case][0]] if found else [None] * len(bench.subjects)
+    row = found[candidate.case][0] if found else [None] * len(bench.subjects)
+    return [None if one is None or math.isnan(one.value) else one.value for one in row]
 
 
 def _drawn(generator: np.random.Generator) -> Encoder:

@@ -57,7 +57,7 @@ def audited_catalogue(
     cells: str | Path | None,
     n_jobs: int = 1,
     names: Iterable[str] = (),
-    seeds: int = SEEDS,
+    n_seeds: int = SEEDS,
     say: Callable[[str], object] = str,
 ) -> list[Audit]:
     """Audit the catalogue, or only the groups that contain these names; every group has ``budget`` CPU seconds."""
@@ -65,7 +65,7 @@ def audited_catalogue(
     audits: list[Audit] = []
     for group in groups():
         if not wanted or wanted & {subject.label for subject in group}:
-            audits += audit_all(group, seeds=seeds, budget=budget, n_jobs=n_jobs, store=cells)
+            audits += audit_all(group, n_seeds=n_seeds, budget=budget, n_jobs=n_jobs, store=cells)
             say("\n".join(f"{audit.ticks} {audit.metric} ({audit.seconds:.0f} s)" for audit in audits[-len(group) :]))
     return audits
 

@@ -6,22 +6,20 @@ import dataclasses
 import functools
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from importlib.metadata import version
 from typing import Any, Literal, cast
-
-import joblib
 
 from unweave.card import Card
 from unweave.card.decorator import metric_of, stated_options
+from unweave.errors import OptionError
 from unweave.evaluation.choose import MetricChoice, chosen_by_text, chosen_metrics
-from unweave.evaluation.results import LIBRARIES
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics import CATALOGUE
-from unweave.own_modules import OwnModules, own_modules
 from unweave.store import Results
+from unweave.sweeps.execution import computed
+from unweave.sweeps.sweep import Cell, Measurement, row_keys
 from unweave.synthetic.encoders import (
     Copied,
     Distributed,
@@ -78,6 +76,21 @@ class Subject:
             found = float(self.entry(evidence, **given))
         return found if (self.worst, self.best) == (0.0, 1.0) else (found - self.worst) / (self.best - self.worst)
 
+    def measured(self, evidence: Evidence, seed: int) -> Measurement:
+        """The score with its CPU time, or nan and the reason."""
+        start, value, problem = time.process_time(), math.nan, None
+        try:
+            value = self.score(evidence, seed)
+            problem = "undefined (nan)" if math.isnan(value) else None
+        except Exception as error:  # any error of a user's metric is a result of the audit
+            problem = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return Measurement(self.label, value, value, problem, time.process_time() - start)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What identifies the subject in the keys of a sweep."""
+        return {"metric": self.label, "version": self.version, "scale": [self.worst, self.best]}
+
     @property
     def version(self) -> int:
         """The version of the metric; 0 without a card."""
@@ -110,10 +123,10 @@ def subject_of(metric: Auditable, scale: Scale | None = None) -> Subject:
     '<lambda>'
     """
     if scale is not None and (len(scale) != 2 or scale[0] == scale[1]):
-        raise EvidenceError(f"scale={scale!r} is not a worst and a best score: pass two different numbers.")
+        raise OptionError(f"scale={scale!r} is not a worst and a best score: pass two different numbers.")
     entry = chosen_by_text(metric) if isinstance(metric, str) else metric
     if not callable(entry):
-        raise EvidenceError(
+        raise OptionError(
             f"An object of type {type(entry).__name__} cannot be audited: pass a metric's name, a metric, "
             "or a function (factors, codes) -> float."
         )
@@ -134,7 +147,7 @@ def subjects_of(metrics: Iterable[Auditable | Subject]) -> list[Subject]:
     """Subjects for several metrics, which must have different names."""
     subjects = [entry if isinstance(entry, Subject) else subject_of(entry) for entry in metrics]
     if not subjects or len({subject.label for subject in subjects}) < len(subjects):
-        raise EvidenceError("An audit needs at least one metric, and metrics with different names: add or rename one.")
+        raise OptionError("An audit needs at least one metric, and metrics with different names: add or rename one.")
     return subjects
 
 
@@ -165,6 +178,11 @@ class Case:
         kinds = getattr(self.world, "kinds", "continuous")
         return Evidence(factors, self.encoder.encode(factors, MAP_SEED + seed), kinds=kinds)
 
+    def cell(self, seed: int, subjects: Iterable[Subject]) -> Cell:
+        """The cell of a sweep that measures these subjects."""
+        by_label = {subject.label: subject for subject in subjects}
+        return Cell(self.world, self.encoder, self.n_rows, seed, by_label, AuditProtocol())
+
     @property
     def size(self) -> int:
         """Rows times codes times factors; a metric's computing time is assumed to be proportional to it."""
@@ -192,15 +210,6 @@ def written(value: object) -> str:
     return f"{type(value).__name__}({', '.join(stated)})"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Result of one metric on one case and seed: a value, or the reason why there is none, and the CPU time."""
-
-    value: float | None
-    problem: str
-    seconds: float
-
-
 def scored(
     metric: Auditable,
     world: World,
@@ -221,25 +230,16 @@ def scored(
         return subject_of(metric, scale).score(Case(world, encoder, n_rows).evidence(seed), seed)
 
 
-def outcomes(case: Case, seed: int, subjects: Sequence[Subject]) -> list[Outcome]:
-    """Outcomes of all subjects on the same evidence, so that they share computations; a failure becomes a problem."""
-    with one_thread():  # sums are computed in the same order on every machine
-        evidence = case.evidence(seed)
-        return [_outcome(subject, evidence, seed) for subject in subjects]
+@dataclass(frozen=True)
+class AuditProtocol:
+    """Cells of an audit: scores are rescaled, and any error of a metric is a result."""
 
-
-def _outcome(subject: Subject, evidence: Evidence, seed: int) -> Outcome:
-    start = time.process_time()
-    value, problem = None, ""
-    try:
-        found = subject.score(evidence, seed)
-        if found == found:
-            value = found
-        else:
-            problem = "undefined (nan)"
-    except Exception as error:  # any error of a user's metric is a result of the audit
-        problem = f"{type(error).__name__}: {' '.join(str(error).split())}"
-    return Outcome(value, problem, time.process_time() - start)
+    def scores(
+        self, world: World, encoder: Encoder, n_rows: int, seed: int, metrics: Mapping[str, Subject]
+    ) -> list[Measurement]:
+        """One measurement for each subject on the same evidence, so that subjects share computations."""
+        evidence = Case(world, encoder, n_rows).evidence(seed)
+        return [subject.measured(evidence, seed) for subject in metrics.values()]
 
 
 Property = Literal["P1", "P2", "P3", "P4"]
@@ -449,15 +449,7 @@ def _few_factors() -> Iterator[Point]:
             yield replace(point, name="few factors", series=f"{point.name} {point.series}")
 
 
-def key_of(subject: Subject, case: Case, seed: int) -> str:
-    """The key of an outcome in the store, for this version of the metric and of the libraries."""
-    scale = f"{subject.worst:g} to {subject.best:g}"
-    return f"{subject.label} {subject.version}, {scale}, {case}, seed {seed}, {_library_versions()}"
-
-
-@functools.cache
-def _library_versions() -> str:
-    return " ".join(f"{name} {version(name)}" for name in LIBRARIES)
+Measured = dict[Case, list[list[Measurement]]]
 
 
 @dataclass
@@ -474,10 +466,12 @@ class Bench:
     after_each: Callable[[], None] = lambda: None
     spent: float = 0.0
     _seconds_by_size: dict[int, float] = field(default_factory=dict)
+    _known_keys: dict[tuple[Case, int], list[str]] = field(default_factory=dict)
+    _idle: list[Any] = field(default_factory=list)
 
-    def measure(self, cases: Iterable[Case], seeds: Sequence[int]) -> dict[Case, list[list[Outcome]]]:
-        """Outcomes by case, then by seed, then by subject; cases that do not fit in the budget are left out."""
-        found: dict[Case, list[list[Outcome]]] = {}
+    def measure(self, cases: Iterable[Case], seeds: Sequence[int]) -> Measured:
+        """Measurements by case, then by seed, then by subject; cases that do not fit in the budget are left out."""
+        found: Measured = {}
         batch: list[Case] = []
         for case in dict.fromkeys(cases):
             if self._fits([*batch, case], seeds):
@@ -488,20 +482,19 @@ class Bench:
             self.after_each()
         return found | self._run(batch, seeds)
 
-    def _run(self, cases: Sequence[Case], seeds: Sequence[int]) -> dict[Case, list[list[Outcome]]]:
+    def _run(self, cases: Sequence[Case], seeds: Sequence[int]) -> Measured:
         cells = [(case, seed) for case in cases for seed in seeds]
-        open_cells = [cell for cell in cells if not self._known(*cell)]
-        work = (joblib.delayed(_in_process)(own_modules(), case, seed, self.subjects) for case, seed in open_cells)
-        # a single job runs in this process, so that functions that cannot be pickled work
-        computed = joblib.Parallel(n_jobs=min(self.n_jobs, max(len(open_cells), 1)))(work) if open_cells else []
-        for (case, seed), row in zip(open_cells, computed, strict=True):
-            keys = (key_of(subject, case, seed) for subject in self.subjects)
-            self.store.add({key: astuple(outcome) for key, outcome in zip(keys, row, strict=True)})
-        found: dict[Case, list[list[Outcome]]] = {case: [] for case in cases}
+        new = [cell for cell in cells if not self._known(*cell)]
+        tasks = [case.cell(seed, self.subjects) for case, seed in new]
+        # a single cell is computed in this process, so that functions that cannot be pickled work
+        for _, results in computed(tasks, min(self.n_jobs, len(tasks)), idle=self._idle):
+            self.store.add({key: astuple(entry)[:-1] for key, entry in results.items() if entry.final})
+            self.store.by_key |= {key: astuple(entry)[:-1] for key, entry in results.items()}
+        found: Measured = {case: [] for case in cases}
         for case, seed in cells:
-            row = [Outcome(*self.store.by_key[key_of(subject, case, seed)]) for subject in self.subjects]
-            seconds = sum(outcome.seconds for outcome in row)
-            self.spent += seconds if (case, seed) in open_cells else 0.0
+            row = [Measurement(*self.store.by_key[key]) for key in self._keys(case, seed)]
+            seconds = math.fsum(entry.seconds for entry in row if not math.isnan(entry.seconds))
+            self.spent += seconds if (case, seed) in new else 0.0
             self._seconds_by_size[case.size] = max(seconds, self._seconds_by_size.get(case.size, 0.0))
             found[case].append(row)
         return found
@@ -514,15 +507,20 @@ class Bench:
         expected = sum(self._expected_seconds(case.size) for case, _ in new)
         return self.spent < self.budget and self.spent + expected <= self.budget
 
+    def _keys(self, case: Case, seed: int) -> list[str]:
+        if (case, seed) not in self._known_keys:
+            self._known_keys[case, seed] = list(row_keys(case.cell(seed, self.subjects)).values())
+        return self._known_keys[case, seed]
+
     def _known(self, case: Case, seed: int) -> bool:
-        return all(key_of(subject, case, seed) in self.store.by_key for subject in self.subjects)
+        return all(key in self.store.by_key for key in self._keys(case, seed))
 
     def _expected_seconds(self, size: int) -> float:
         smaller = [known for known in self._seconds_by_size if known <= size]
         nearest = max(smaller, default=0)
         return self._seconds_by_size[nearest] * size / nearest if nearest else 0.0
 
-
-def _in_process(_modules: OwnModules | None, case: Case, seed: int, subjects: Sequence[Subject]) -> list[Outcome]:
-    """Outcomes of a cell; the modules come first, so that they are imported before the subjects are unpickled."""
-    return outcomes(case, seed, subjects)
+    def close(self) -> None:
+        """End the processes."""
+        while self._idle:
+            self._idle.pop().shutdown(wait=True, kill_workers=True)

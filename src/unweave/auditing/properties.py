@@ -24,7 +24,6 @@ from unweave.auditing.measurement import (
     PROPERTIES,
     Case,
     Grid,
-    Outcome,
     Point,
     Question,
     Subject,
@@ -35,6 +34,7 @@ from unweave.card import Card
 from unweave.codec import plain_data, read_json, restored
 from unweave.evaluation.results import LIBRARIES
 from unweave.findings import Finding
+from unweave.sweeps.sweep import Measurement
 from unweave.synthetic.encoders import Elementwise, Encoder, Mixed, Noise, PermutedAndScaled
 from unweave.synthetic.worlds import Independent
 
@@ -546,9 +546,11 @@ LEAST_GAP = 0.05  # smallest difference of the scores of a perfect encoder and o
 MOST_MOVED = 0.05  # largest mean change of the score when the rows are reordered
 
 
-def remarks_of(outcomes: Mapping[Case, Sequence[Outcome]], points: Sequence[Point], scores: Scores) -> list[Finding]:
+def remarks_of(
+    outcomes: Mapping[Case, Sequence[Measurement]], points: Sequence[Point], scores: Scores
+) -> list[Finding]:
     """Remarks on a metric, from all its outcomes and its scores at the further points."""
-    values = {case: [one.value for one in row if one.value is not None] for case, row in outcomes.items()}
+    values = {case: [one.value for one in row if not math.isnan(one.value)] for case, row in outcomes.items()}
     known = {case: row for case, row in values.items() if row}
     if len(known) < 2:
         return []
@@ -601,7 +603,7 @@ def _least_gap(points: Sequence[Point], scores: Scores) -> tuple[float, float, i
     return min(gaps, key=lambda gap: gap[0] - gap[1], default=None)
 
 
-Outcomes = Mapping[Case, Sequence[Outcome]]
+Outcomes = Mapping[Case, Sequence[Measurement]]
 
 
 def assembled(
@@ -641,7 +643,7 @@ def assembled(
 def scores_of(points: Sequence[Point], outcomes: Outcomes) -> Scores:
     """Scores by point and seed, without points that were not measured and without seeds that have no score."""
     return {
-        point: {seed: one.value for seed, one in enumerate(outcomes[point.case]) if one.value is not None}
+        point: {seed: one.value for seed, one in enumerate(outcomes[point.case]) if not math.isnan(one.value)}
         for point in points
         if point.case in outcomes
     }
@@ -702,7 +704,7 @@ def _promises(subject: Subject, outcomes: Outcomes) -> tuple[Promise, ...]:
     if subject.card is None:
         return ()
     values = {
-        name: [one.value for one in outcomes.get(case, ()) if one.value is not None]
+        name: [one.value for one in outcomes.get(case, ()) if not math.isnan(one.value)]
         for name, case in card_cases().items()
     }
     return tuple(promise_of(subject.card, name, float(np.mean(row))) for name, row in values.items() if row)

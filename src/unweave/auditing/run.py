@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 from pathlib import Path
 
+import joblib
 from rich import box
 from rich.console import Console, Group
 from rich.table import Table
@@ -20,7 +21,7 @@ from unweave.auditing.measurement import (
     Bench,
     Case,
     Grid,
-    Outcome,
+    Measured,
     Point,
     Property,
     Scale,
@@ -42,11 +43,13 @@ from unweave.auditing.properties import (
     finding_of,
     scores_of,
 )
-from unweave.evidence import EvidenceError
 from unweave.findings import Finding
+from unweave.names import explains_options
 from unweave.progress import progress_bar
+from unweave.randomness import seed_range
 from unweave.sentences import texts
 from unweave.store import Results
+from unweave.sweeps.sweep import Measurement
 from unweave.synthetic.encoders import (
     Copied,
     Distributed,
@@ -81,17 +84,18 @@ POINTS_SHARE, CARD_SHARE, FURTHER_SHARE = 0.65, 0.1, 0.1
 CARD_SEEDS = 2
 
 
+@explains_options
 def audit(
     metric: Auditable,
     *,
     scale: Scale | None = None,
-    seeds: int = 5,
+    n_seeds: int = 5,
     budget: float | None = BUDGET,
     n_jobs: int = 1,
     grid: Grid | None = None,
     adversary: bool = True,
     further: bool = True,
-    progress: bool = False,
+    progress: bool = True,
 ) -> Audit:
     """Test whether a metric has the four properties of paper 003, and whether its scores agree with its card.
 
@@ -106,7 +110,7 @@ def audit(
     scale : (worst, best), optional
         The scores that are rescaled to 0 and 1. By default they come from the metric's card: the lower bound and the
         best score, or the upper and the lower bound if lower is better. For a function without a card: 0 and 1.
-    seeds : int
+    n_seeds : int
         Number of draws of every world and map, 2 or more. If the intervals do not decide a verdict, up to eight times
         as many are drawn.
     budget : float or None
@@ -114,7 +118,7 @@ def audit(
         verdicts that they could change are undecided. A tenth of the budget is for the card, a tenth for further
         questions, and about a seventh for the adversary. None computes everything.
     n_jobs : int
-        Number of processes; the scores do not depend on it.
+        Number of processes; -1 for one per core. The scores do not depend on it.
     grid : Grid, optional
         Sizes and steps. The thresholds were chosen for the default grid.
     adversary : bool
@@ -123,7 +127,7 @@ def audit(
         Whether to test more than the four properties: 2 and 3 factors, factors with levels, redundant factors that are
         many-to-one functions, 300 to 3,000 rows, and rows in another order.
     progress : bool
-        Show a progress bar on the terminal.
+        Show a bar with the time left, on terminals and in notebooks, after two seconds.
 
     Returns
     -------
@@ -140,7 +144,7 @@ def audit(
     subject = subject_of(metric, scale)
     return audit_all(
         [subject],
-        seeds=seeds,
+        n_seeds=n_seeds,
         budget=budget,
         n_jobs=n_jobs,
         grid=grid,
@@ -153,13 +157,13 @@ def audit(
 def audit_all(
     metrics: Iterable[Auditable | Subject],
     *,
-    seeds: int = 5,
+    n_seeds: int = 5,
     budget: float | None = BUDGET,
     n_jobs: int = 1,
     grid: Grid | None = None,
     adversary: bool = True,
     further: bool = True,
-    progress: bool = False,
+    progress: bool = True,
     store: str | Path | None = None,
 ) -> list[Audit]:
     """Audit several metrics on the same data, so that they share computations; ``budget`` is for all metrics together.
@@ -167,8 +171,7 @@ def audit_all(
     Every finished cell is written to the file ``store``, from which a run that was stopped can continue. The other
     options are those of `audit`.
     """
-    if seeds < 2:
-        raise EvidenceError(f"seeds={seeds} gives no interval: use a whole number from 2.")
+    seeds = seed_range(n_seeds, at_least=2)  # one seed gives no interval
     subjects, grid = subjects_of(metrics), grid or Grid()
     fit = [subject for subject in subjects if not subject.refusal]
     audits = {
@@ -181,28 +184,27 @@ def audit_all(
         beyond = list(dict.fromkeys(point.case for point in further_points())) if further else []
         n_cases = len(dict.fromkeys([*promised, *beyond, *(point.case for point in grid.points())]))
         with progress_bar(n_cases, progress, what="cases") as bar:
-            bench = Bench(fit, Results(store), n_jobs, after_each=bar.advance)
+            bench = Bench(fit, Results(store), joblib.effective_n_jobs(n_jobs), after_each=bar.advance)
             bench.budget = None if budget is None else POINTS_SHARE * budget
-            found = _measured(bench, grid.points(), range(seeds))
-            per_subject = _settled(bench, grid.points(), found, seeds)
+            found = _measured(bench, grid.points(), seeds)
+            per_subject = _settled(bench, grid.points(), found, n_seeds)
             bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE) * budget
             of_cards = bench.measure(promised, range(CARD_SEEDS))
             bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE + FURTHER_SHARE) * budget
-            of_further = bench.measure(beyond, range(seeds))
+            of_further = bench.measure(beyond, seeds)
             bench.budget, bench.after_each = budget, lambda: None
             deceived: list[RedTeam | None] = red_team(bench) if adversary else [None] * len(fit)
+            bench.close()
         for place, subject in enumerate(fit):
             own = _of_subject(of_cards, place) | _of_subject(of_further, place) | per_subject[place]
-            audits[subject.label] = assembled(subject, grid, own, range(seeds), deceived[place], further)
+            audits[subject.label] = assembled(subject, grid, own, seeds, deceived[place], further)
     return [audits[subject.label] for subject in subjects]
 
 
-def _settled(
-    bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]], seeds: int
-) -> list[dict[Case, list[Outcome]]]:
+def _settled(bench: Bench, points: list[Point], found: Measured, n_seeds: int) -> list[dict[Case, list[Measurement]]]:
     """Outcomes of every subject, with up to eight times the seeds for cases that leave a verdict undecided."""
     settled = [_of_subject(found, place) for place in range(len(bench.subjects))]
-    for more in (2 * seeds, 4 * seeds, 8 * seeds):
+    for more in (2 * n_seeds, 4 * n_seeds, 8 * n_seeds):
         undecided = [_undecided(points, own) for own in settled]
         if not any(undecided):
             break
@@ -213,7 +215,7 @@ def _settled(
     return settled
 
 
-def _undecided(points: list[Point], own: dict[Case, list[Outcome]]) -> list[Case]:
+def _undecided(points: list[Point], own: dict[Case, list[Measurement]]) -> list[Case]:
     """Cases of one subject that could decide a verdict if more seeds were drawn."""
     scores = scores_of(points, own)
     cases: dict[Case, None] = {}
@@ -226,13 +228,13 @@ def _undecided(points: list[Point], own: dict[Case, list[Outcome]]) -> list[Case
     return list(cases)
 
 
-def _of_subject(found: dict[Case, list[list[Outcome]]], place: int) -> dict[Case, list[Outcome]]:
+def _of_subject(found: Measured, place: int) -> dict[Case, list[Measurement]]:
     return {case: [row[place] for row in rows] for case, rows in found.items()}
 
 
-def _measured(bench: Bench, points: list[Point], seeds: range) -> dict[Case, list[list[Outcome]]]:
+def _measured(bench: Bench, points: list[Point], seeds: range) -> Measured:
     """Measure all points in the order of their turns; points that can no longer change a verdict are measured last."""
-    found: dict[Case, list[list[Outcome]]] = {}
+    found: Measured = {}
     waiting = points
     while waiting:
         settled = {name for name in PROPERTIES if _violated_by_all(name, bench, points, found)}
@@ -243,7 +245,7 @@ def _measured(bench: Bench, points: list[Point], seeds: range) -> dict[Case, lis
     return found
 
 
-def _violated_by_all(name: Property, bench: Bench, points: list[Point], found: dict[Case, list[list[Outcome]]]) -> bool:
+def _violated_by_all(name: Property, bench: Bench, points: list[Point], found: Measured) -> bool:
     """Whether every subject is already known to violate the property."""
     for place in range(len(bench.subjects)):
         if finding_of(name, points, scores_of(points, _of_subject(found, place))).verdict != "violated":

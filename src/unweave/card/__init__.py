@@ -13,11 +13,12 @@ from unweave.card.card import (
     Variant,
 )
 from unweave.card.decorator import Metric, metric, seed_from
-from unweave.card.options import Count, Quantile, Seed, Several, Share
+from unweave.card.options import Batches, Count, Quantile, Seed, Several, Share
 
 __all__ = [
     "ANY_KIND",
     "Assumption",
+    "Batches",
     "Card",
     "CardFields",
     "Chance",

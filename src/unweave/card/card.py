@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, NotRequired, TypedDict, get_args
 
+from unweave.errors import UnweaveError
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.columns import quoted
 from unweave.findings import Finding
@@ -203,7 +204,7 @@ HOW_TO_GIVE: dict[str, str] = {
 }
 
 
-class MetricUndefined(ValueError):
+class MetricUndefined(UnweaveError):
     """Raised if the evidence is valid but the metric is not defined for it; the message states why and what to do."""
 
 

@@ -17,10 +17,10 @@ from unweave.card.options import check_option_values, option_types
 from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.evidence.columns import NeedsRows
 from unweave.evidence.decoders import Sampler
-from unweave.evidence.inputs import OPTION_NAMES, option_parameters, refuse_unknown_options
+from unweave.evidence.inputs import OPTION_NAMES, option_parameters
 from unweave.evidence.kinds import KindsGiven
 from unweave.findings import Finding, as_findings
-from unweave.names import suggestion
+from unweave.names import refuse_unknown_options, suggestion
 from unweave.randomness import random_stream
 from unweave.score import Score
 
@@ -177,7 +177,8 @@ class Declaration:
 
         @functools.wraps(body)
         def scored(factors: object = None, codes: object = None, **given: Any) -> Score:
-            refuse_unknown_options(given, [*options, *OPTION_NAMES], card.name)
+            if not given.keys() <= options.keys() | OPTION_NAMES:
+                refuse_unknown_options(given, [*options, *OPTION_NAMES], card.name)
             evidence = _evidence_of(card, factors, codes, given)
             check_option_values(card.name, option_types(body), given)
             by_factor = card.factor_by_factor and bool(evidence.labelled_parts)

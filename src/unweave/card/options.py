@@ -42,6 +42,8 @@ Count = Annotated[int, Within(1)]
 
 Several = Annotated[int, Within(2)]
 
+Batches = Annotated[int, Within(2, 1e6)]  # more would need hours, or more memory than there is
+
 Share = Annotated[float, Within(0, 1)]
 
 Quantile = Annotated[float, Within(0, math.nextafter(1.0, 2.0))]
@@ -63,7 +65,7 @@ def check_option_values(whose: str, types: Mapping[str, Any], given: Mapping[str
 
     >>> check_option_values("mcc", {"bins": Count}, {"bins": 0})
     Traceback (most recent call last):
-    unweave.evidence.columns.EvidenceError: bins=0 of mcc is not allowed: use a whole number from 1.
+    unweave.InputError: bins=0 of mcc is not allowed: use a whole number from 1.
     """
     for name, value in given.items():
         alternatives = _alternatives(types.get(name, Any))

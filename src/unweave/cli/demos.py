@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unweave.arrays import FloatArray
+from unweave.errors import OptionError
 from unweave.synthetic.encoders import Encoder, Kept, Mixed, Noise, PermutedAndScaled
 from unweave.synthetic.worlds import Circuit
 
@@ -55,20 +56,20 @@ def trained_demonstration(
     from unweave.datasets import small_sprites
     from unweave.encoding import encode
     from unweave.evaluation import evaluate
-    from unweave.evidence import Evidence, EvidenceError
+    from unweave.evidence import Evidence
     from unweave.report.html import code_pictures, decoder_of
 
     try:
         from unweave.models import BetaVAE, TrainingSettings, train
     except ImportError as error:
-        raise EvidenceError(str(error)) from None
+        raise OptionError(str(error)) from None
     sprites = small_sprites()
     say(f"1. Training a beta-VAE on {len(sprites)} sprites of 16 x 16: shape, scale and position, no rotation.")
     # small images are weighted like images of 64 x 64, so that beta has the same effect as in the literature
     settings = TrainingSettings(n_steps=n_steps, learning_rate=1e-3, reconstruction_weight=4096 / 256)
     fleet = train(sprites, BetaVAE(beta=32.0), settings=settings, folder=folder / "runs", progress=True)
     if fleet.problems:
-        raise EvidenceError(fleet.problems[0])
+        raise OptionError(fleet.problems[0])
     model = fleet.models[0]
     say(f"2. Encoding {N_ROWS} images; codes, factors, their names and kinds go to {folder / 'codes.npz'}.")
     encoded = encode(model, sprites, folder / "codes.npz", rows=N_ROWS, progress=True)

@@ -21,6 +21,7 @@ from unweave.cli.terminal import (
     print_wide,
     show,
 )
+from unweave.errors import OptionError
 
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
@@ -227,11 +228,10 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
 def report(file: Path, **options: Any) -> None:
     """Write the report of a saved evaluation (the output of score --json, or a file that Evaluation.save wrote)."""
     with one_sentence_errors():
-        from unweave.evidence import EvidenceError
         from unweave.report.html import read_evaluation
 
         if not any(options.values()):
-            raise EvidenceError("There is no report to write: name a file with --html, --markdown or --summary.")
+            raise OptionError("There is no report to write: name a file with --html, --markdown or --summary.")
         check_writable(*_pages(options).values(), inputs=(file,))
         _write_pages(read_evaluation(file), options)
 
@@ -316,7 +316,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         found = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
         fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
         chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
-        evaluation = evaluate(evidence, metrics=chosen, seeds=options["seed"], quick=True)
+        evaluation = evaluate(evidence, metrics=chosen, seed=options["seed"], quick=True)
         if options["picture"]:
             from unweave.report.figures.geometry import save, spectrum_figure
 
@@ -368,7 +368,7 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
         "metrics": names_in(options["metrics"]) or None,
         "kinds": kinds_in(options["kinds"]) or files.kinds,
         "missing": options["missing"],
-        "seeds": range(options["seeds"]),
+        "n_seeds": options["seeds"],
         "n_jobs": options["jobs"],
         "quick": options["quick"],
         "budget": options["budget"],
@@ -395,14 +395,14 @@ def _pages(options: dict[str, Any]) -> dict[str, Path]:
 
 def _pictures(files: Files, kinds: Any, options: dict[str, Any]) -> CodePictures | None:
     """Pictures of how each code changes the images, drawn before the scores so that errors appear early."""
-    from unweave.evidence import Evidence, EvidenceError
+    from unweave.evidence import Evidence
 
     if options["decoder"] is None:
         if options["images"]:
-            raise EvidenceError("--images shows reconstructions, which need a model: name it with --decoder.")
+            raise OptionError("--images shows reconstructions, which need a model: name it with --decoder.")
         return None
     if not options["html"]:
-        raise EvidenceError("--decoder draws on the page: name its file with --html.")
+        raise OptionError("--decoder draws on the page: name its file with --html.")
     import numpy as np
 
     from unweave.datasets import load
@@ -435,15 +435,15 @@ PAGES = ("html", "markdown", "summary")
 
 def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any]) -> None:
     """Print how well the codes detect the concepts."""
-    from unweave.evidence import Evidence, EvidenceError
+    from unweave.evidence import Evidence
     from unweave.evidence.blocks import RowBlocks
     from unweave.metrics.concepts import concept_report
     from unweave.report.tables import concept_table
 
     if any(options[page] for page in PAGES):
-        raise EvidenceError("--metrics concepts prints a table or JSON: leave --html, --markdown and --summary out.")
+        raise OptionError("--metrics concepts prints a table or JSON: leave --html, --markdown and --summary out.")
     if isinstance(files.factors, RowBlocks):
-        raise EvidenceError("Concepts are scored in memory, and this folder is too large: pass fewer of its files.")
+        raise OptionError("Concepts are scored in memory, and this folder is too large: pass fewer of its files.")
     evidence = Evidence(files.factors, files.codes, **{name: settings[name] for name in EVIDENCE_OPTIONS})
     found = concept_report(evidence)
     if options["as_json"]:
@@ -470,14 +470,13 @@ def dictionaries(first: Path, second: Path, matching: Any, unsigned: bool, as_js
     FIRST and SECOND are .npy files (dimensions x codes), of two seeds of an autoencoder or of known directions.
     """
     with one_sentence_errors():
-        from unweave.evidence import EvidenceError
         from unweave.files.formats import opened
         from unweave.metrics.concepts import dictionary_matching
 
         read = [opened(path) for path in (first, second)]
         for file in read:
             if not file.is_one_array:
-                raise EvidenceError(
+                raise OptionError(
                     f"{file.path} is not an .npy file with one array: save the decoder, dimensions x codes."
                 )
         arrays = [file.content.toarray() if hasattr(file.content, "toarray") else file.content for file in read]

@@ -35,7 +35,8 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
         check_picture(picture)
         from unweave.auditing import audit as audit_one
 
-        found = audit_one(name, budget=budget, seeds=seeds, n_jobs=jobs, progress=True)
+        with resumable("Interrupted: an audit is computed as a whole, so nothing was written."):
+            found = audit_one(name, budget=budget, n_seeds=seeds, n_jobs=jobs)
         if picture:
             from unweave.report.figures.geometry import save
             from unweave.report.figures.scores import audit_figure
@@ -77,6 +78,6 @@ def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None, time_lim
         declared = read_sweep(file)
         folder = out or Path(declared.name)
         with resumable():
-            table = run(declared, folder, n_jobs=jobs, cluster=cluster, time_limit=time_limit, progress=True)
+            table = run(declared, folder, n_jobs=jobs, cluster=cluster, time_limit=time_limit)
         print_wide(printed(table))
         click.echo(f"wrote {folder / 'table.parquet'}")

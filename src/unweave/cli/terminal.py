@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from unweave.errors import FileError, OptionError, UnweaveError
 from unweave.own_modules import own_modules_allowed
 
 if TYPE_CHECKING:
@@ -46,7 +49,6 @@ def print_wide(item: Any) -> None:
 
 def check_writable(*paths: Path | None, inputs: Iterable[Path | None] = ()) -> None:
     """Raise an error for files that cannot be written or that are also inputs, before anything is computed."""
-    from unweave.evidence import EvidenceError
 
     read = {os.path.realpath(path) for path in filter(None, inputs)}
     for path in filter(None, paths):
@@ -61,33 +63,31 @@ def check_writable(*paths: Path | None, inputs: Iterable[Path | None] = ()) -> N
             problem = "permission denied"
         else:
             continue
-        raise EvidenceError(f"{path} cannot be written: {problem}; name another file.")
+        raise FileError(f"{path} cannot be written: {problem}; name another file.")
 
 
 def check_picture(path: Path | None) -> None:
     """Raise an error if a picture cannot be drawn or written, before anything is computed."""
     if path is None:
         return
-    from unweave.evidence import EvidenceError
 
     check_writable(path)
     if find_spec("matplotlib") is None:
-        raise EvidenceError("A picture needs matplotlib: install unweave[report].")
+        raise OptionError("A picture needs matplotlib: install unweave[report].")
     if path.suffix not in (".png", ".pdf", ".svg"):
-        raise EvidenceError(f"{path} does not end in .png, .pdf or .svg: name another file.")
+        raise FileError(f"{path} does not end in .png, .pdf or .svg: name another file.")
 
 
 def check_page(path: Path | None) -> None:
     """Raise an error if a page of pictures cannot be drawn or written, before anything is computed."""
     if path is None:
         return
-    from unweave.evidence import EvidenceError
 
     check_writable(path)
     if find_spec("matplotlib") is None:
-        raise EvidenceError("A page of pictures needs matplotlib: install unweave[report].")
+        raise OptionError("A page of pictures needs matplotlib: install unweave[report].")
     if path.suffix not in (".html", ".htm"):
-        raise EvidenceError(f"{path} does not end in .html: name another file.")
+        raise FileError(f"{path} does not end in .html: name another file.")
 
 
 def image_shape_in(context: click.Context, option: click.Parameter, text: str | None) -> tuple[int, int, int] | None:
@@ -143,14 +143,26 @@ def code_of_current_folder() -> Iterator[None]:
 
 
 @contextmanager
-def resumable() -> Iterator[None]:
-    """On an interruption, end with one sentence and exit code 130; the same command continues from there."""
+def resumable(
+    sentence: str = "Interrupted: run the same command again to continue from the last checkpoint.",
+) -> Iterator[None]:
+    """On Ctrl-C or SIGTERM, end its processes and the command, with one sentence and code 130 or 143."""
+    code, in_main_thread = 130, threading.current_thread() is threading.main_thread()
+
+    def terminate(*_: object) -> None:
+        nonlocal code
+        code = 143
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, terminate) if in_main_thread else None
     try:
         yield
     except KeyboardInterrupt as stopped:
-        sentence = str(stopped) or "Interrupted: run the same command again to continue from the last checkpoint."
-        click.echo(sentence, err=True)
-        raise SystemExit(130) from None
+        click.echo(str(stopped) or sentence, err=True)
+        raise SystemExit(code) from None
+    finally:
+        if in_main_thread:
+            signal.signal(signal.SIGTERM, before)
 
 
 class one_sentence_errors:
@@ -160,10 +172,7 @@ class one_sentence_errors:
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if kind is not None and issubclass(kind, ValueError):
-            from unweave.evidence import EvidenceError
-
-            if isinstance(error, EvidenceError):
-                fail(str(error))
+        if isinstance(error, UnweaveError):
+            fail(str(error))
         if isinstance(error, ModuleNotFoundError) and error.name in EXTRA_OF:
             fail(f"This needs {error.name}, which is not installed: install unweave[{EXTRA_OF[error.name]}].")

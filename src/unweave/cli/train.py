@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unweave.cli.terminal import check_writable, one_sentence_errors, print_wide, resumable
+from unweave.errors import OptionError
 
 if TYPE_CHECKING:
     from unweave.datasets import DataSet
@@ -78,7 +79,6 @@ def train(objective: str, dataset: str | None, out: Path, **options: Any) -> Non
 
 
 def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> Any:
-    from unweave.evidence import EvidenceError
 
     try:
         from unweave.models.training import TrainingSettings
@@ -90,14 +90,14 @@ def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> A
             trunk_of,
         )
     except ImportError as error:
-        raise EvidenceError(str(error)) from None
+        raise OptionError(str(error)) from None
     if objective.endswith(".toml"):
         if dataset is not None:
-            raise EvidenceError(f"{objective} declares the data set and all settings: name only --out beside it.")
+            raise OptionError(f"{objective} declares the data set and all settings: name only --out beside it.")
         declared = read_declaration(objective)
         return declared if options["device"] is None else replace(declared, device=options["device"])
     if dataset is None or dataset.startswith("-"):
-        raise EvidenceError("There is no data set: name one after the objective, such as small_sprites.")
+        raise OptionError("There is no data set: name one after the objective, such as small_sprites.")
     values = _values(options["hyperparameters"])
     path = None if options["path"] is None else str(options["path"])
     choice = DataSetChoice(dataset, path, options["size"])
@@ -111,7 +111,7 @@ def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> A
         reconstruction_weight=options["reconstruction_weight"],
     )
     return TrainingDeclaration(
-        choice, objectives, options["seeds"], options["codes"], trunk_of(sizes), settings, options["device"] or "cpu"
+        choice, objectives, options["seeds"], 0, options["codes"], trunk_of(sizes), settings, options["device"] or "cpu"
     )
 
 
@@ -122,13 +122,12 @@ def _channels(side: int) -> tuple[int, ...]:
 
 def _values(given: tuple[str, ...]) -> dict[str, list[Any]]:
     """Values of hyperparameters, from ``--name values`` or ``--name=values``."""
-    from unweave.evidence import EvidenceError
 
     words: list[str] = []
     for word in given:
         words += word.split("=", 1) if word.startswith("--") else [word]
     if len(words) % 2 or not all(name.startswith("--") for name in words[::2]):
-        raise EvidenceError(f"{' '.join(given)!r} are not hyperparameters: write --beta 1,4,16.")
+        raise OptionError(f"{' '.join(given)!r} are not hyperparameters: write --beta 1,4,16.")
     return {
         name.removeprefix("--").replace("-", "_"): [_value(one) for one in text.split(",")]
         for name, text in zip(words[::2], words[1::2], strict=True)
@@ -136,14 +135,13 @@ def _values(given: tuple[str, ...]) -> dict[str, list[Any]]:
 
 
 def _value(text: str) -> Any:
-    from unweave.evidence import EvidenceError
 
     try:
         if "x" in text:
             return tuple(int(part) for part in text.split("x"))
         return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:
-        raise EvidenceError(f"{text!r} is not a number, nor sizes of layers such as 256x256.") from None
+        raise OptionError(f"{text!r} is not a number, nor sizes of layers such as 256x256.") from None
 
 
 def _draw(out: Path, fleet: Any, dataset: Any) -> None:
@@ -152,7 +150,7 @@ def _draw(out: Path, fleet: Any, dataset: Any) -> None:
     if find_spec("matplotlib") is None:
         click.echo("There are no pictures, because matplotlib is not installed: install unweave[report].", err=True)
         return
-    from unweave.report.tables import draw_runs
+    from unweave.report.figures.curves import draw_runs
 
     n_pictures = len(list(draw_runs(out, fleet.models, dataset)))
     click.echo(f"wrote {n_pictures} pictures: losses.png, reconstructions.png and traversals.png of every model")
@@ -182,10 +180,9 @@ def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> Non
 def _on_device(model: Any, device: str | None) -> Any:
     if device is None:
         return model
-    from unweave.evidence import EvidenceError
 
     if not hasattr(model, "to"):
-        raise EvidenceError(f"The model cannot be moved to {device!r}, because it is not of torch: omit --device.")
+        raise OptionError(f"The model cannot be moved to {device!r}, because it is not of torch: omit --device.")
     from unweave.models.networks import refuse_missing_device
 
     refuse_missing_device(device)
@@ -228,12 +225,11 @@ def _models(folder: Path) -> list[TrainedModel]:
 
 @contextmanager
 def _needing_torch() -> Iterator[None]:
-    from unweave.evidence import EvidenceError
 
     try:
         yield
     except ImportError as error:
-        raise EvidenceError(str(error)) from None
+        raise OptionError(str(error)) from None
 
 
 @click.command()

@@ -9,7 +9,7 @@ from unweave.datasets.coloured_shapes import ColouredShapes
 from unweave.datasets.dependence import Confounder, CorrelatedPair, DependentSample, DeterminedFactor
 from unweave.datasets.digits import Digits, emnist, fashion_mnist, mnist
 from unweave.datasets.dsprites import DSprites, small_sprites
-from unweave.datasets.interface import Batch, DataSet, DataSetError, Factor, GridDataSet
+from unweave.datasets.interface import Batch, DataSet, Factor, GridDataSet
 from unweave.datasets.names import DATA_SETS, load
 from unweave.datasets.readers import MPI3D, Cars3D, CelebA, DSpritesFile, Shapes3D, SmallNORB
 
@@ -25,7 +25,6 @@ __all__ = [
     "DSprites",
     "DSpritesFile",
     "DataSet",
-    "DataSetError",
     "DependentSample",
     "DeterminedFactor",
     "Digits",

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.datasets.interface import DataSetError, Factor, GridDataSet, Images, Indices, Selection
+from unweave.datasets.interface import Factor, GridDataSet, Images, Indices, Selection
+from unweave.errors import OptionError
 
 SHAPES = ("disc", "square", "triangle", "cross")
 HUES = np.arange(10) / 10
@@ -37,7 +38,7 @@ class ColouredShapes(GridDataSet):
 
     def __init__(self, size: int = 32, keep: Mapping[str, Selection] | None = None) -> None:
         if size < 8:
-            raise DataSetError(f"Shapes cannot be distinguished in {size} pixels: choose a size of at least 8.")
+            raise OptionError(f"Shapes cannot be distinguished in {size} pixels: choose a size of at least 8.")
         described = (
             Factor("ground hue", "circular:1"),
             Factor("shape hue", "circular:1"),

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unweave.arrays import FloatArray
-from unweave.datasets.interface import DataSet, DataSetError, GridDataSet, Images, Indices, Rng
+from unweave.datasets.interface import DataSet, GridDataSet, Images, Indices, Rng
+from unweave.errors import OptionError
 from unweave.randomness import random_stream
 from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
 
@@ -72,12 +73,12 @@ class DeterminedFactor:
         """Weight of every combination of values, with one axis per factor: 1 or 0."""
         functions = {1: ONE_FACTOR, 2: TWO_FACTORS}.get(len(self.sources), {})
         if self.function not in functions:
-            raise DataSetError(
+            raise OptionError(
                 f"There is no function {self.function!r} of {len(self.sources)} factors: of one there are "
                 f"{', '.join(ONE_FACTOR)}; of two {', '.join(TWO_FACTORS)}."
             )
         if self.factor in self.sources or len(set(self.sources)) < len(self.sources):
-            raise DataSetError(
+            raise OptionError(
                 f"{self.factor} cannot be a function of {' and '.join(self.sources)}: name every factor only once."
             )
         result = functions[self.function](*(2 * _scaled(dataset, source) - 1 for source in self.sources))
@@ -105,7 +106,7 @@ class DependentSample(DataSet):
 
     def __init__(self, dataset: DataSet, dependences: Sequence[Dependence]) -> None:
         if not isinstance(dataset, GridDataSet):
-            raise DataSetError(
+            raise OptionError(
                 f"{dataset.name} does not have all combinations of its factors, so their dependence cannot be chosen: "
                 "take a data set that does, such as dsprites."
             )
@@ -163,7 +164,7 @@ def dependences_from_text(text: str) -> list[Dependence]:
             sources = tuple(source.strip() for source in determined[3].split(";"))
             found.append(DeterminedFactor(determined[1], sources, determined[2]))
         else:
-            raise DataSetError(
+            raise OptionError(
                 f"{part!r} is not a dependence: write x~y:0.1 for a correlated pair with its sigma, shape~*:0.2 for a "
                 "confounder, or y=cube(x) for a factor that another one determines."
             )
@@ -174,18 +175,18 @@ def _number(text: str, part: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise DataSetError(f"{text!r} in {part!r} is not a number: give sigma as in x~y:0.1.") from None
+        raise OptionError(f"{text!r} in {part!r} is not a number: give sigma as in x~y:0.1.") from None
 
 
 def _refuse_sigma(sigma: float) -> None:
     if not (np.isfinite(sigma) and sigma > 0):
-        raise DataSetError(f"sigma is {sigma:g}: it is a distance between factors scaled to 0..1, such as 0.1.")
+        raise OptionError(f"sigma is {sigma:g}: it is a distance between factors scaled to 0..1, such as 0.1.")
 
 
 def _scaled(dataset: GridDataSet, name: str) -> FloatArray:
     """Values of a factor, equally spaced from 0 to 1, as an array that varies along the axis of this factor."""
     if name not in dataset.factor_names:
-        raise DataSetError(f"{dataset.name} has no factor {name!r}: its factors are {', '.join(dataset.factor_names)}.")
+        raise OptionError(f"{dataset.name} has no factor {name!r}: its factors are {', '.join(dataset.factor_names)}.")
     j = dataset.factor_names.index(name)
     shape = [1] * dataset.n_factors
     shape[j] = dataset.n_values[j]

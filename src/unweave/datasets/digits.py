@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.datasets.interface import DataSet, DataSetError, Factor, Images, Indices, scaled
+from unweave.datasets.interface import DataSet, Factor, Images, Indices, scaled
+from unweave.errors import FileError, OptionError
 
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
@@ -24,7 +25,7 @@ LONGEST_IDX_HEADER = 4 + 4 * 255  # of an array with 255 axes
 def read_idx(path: str | Path) -> NDArray[Any]:
     """Array of an idx file, plain or compressed with gzip. A plain file is memory-mapped.
 
-    Raises `DataSetError` if the file is truncated, does not have the size that its header states, or is not idx.
+    Raises `FileError` if the file is truncated, does not have the size that its header states, or is not idx.
     """
     path = Path(path)
     if path.suffix != ".gz":
@@ -37,9 +38,7 @@ def read_idx(path: str | Path) -> NDArray[Any]:
         with gzip.open(path) as packed:
             content = packed.read()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataSetError(
-            f"{path} cannot be unpacked ({error}): it was cut off or damaged, so get it again."
-        ) from None
+        raise FileError(f"{path} cannot be unpacked ({error}): it was cut off or damaged, so get it again.") from None
     shape, dtype, start = _header(content, path)
     refuse_other_size(len(content) - start, shape, dtype, path)
     return np.frombuffer(content, dtype=dtype, offset=start).reshape(shape)
@@ -48,16 +47,12 @@ def read_idx(path: str | Path) -> NDArray[Any]:
 def _header(content: bytes, path: Path) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in TYPES:
         if len(content) >= 4 and content[2:4] == b"\0\0" and content[1] in TYPES:
-            raise DataSetError(
-                f"{path} is an idx file with its bytes in little-endian order: idx files are big-endian."
-            )
-        raise DataSetError(
-            f"{path} is not an idx file: it should begin with two zero bytes, a type and a number of axes."
-        )
+            raise FileError(f"{path} is an idx file with its bytes in little-endian order: idx files are big-endian.")
+        raise FileError(f"{path} is not an idx file: it should begin with two zero bytes, a type and a number of axes.")
     n_axes = content[3]
     start = 4 + 4 * n_axes
     if len(content) < start:
-        raise DataSetError(f"{path} ends within its header: it was cut off, so get it again.")
+        raise FileError(f"{path} ends within its header: it was cut off, so get it again.")
     shape = tuple(int(size) for size in np.frombuffer(content[4:start], dtype=">u4"))
     return shape, np.dtype(TYPES[content[2]]), start
 
@@ -67,7 +62,7 @@ def refuse_other_size(n_bytes: int, shape: tuple[int, ...], dtype: np.dtype[Any]
     wanted = math.prod(shape) * dtype.itemsize
     if n_bytes != wanted:
         what = "it was cut off, so get it again" if n_bytes < wanted else "it is another file, or damaged"
-        raise DataSetError(
+        raise FileError(
             f"The header of {path} states an array of shape {shape}, {wanted} bytes, but it has {n_bytes}: {what}."
         )
 
@@ -178,7 +173,7 @@ class Digits(DataSet):
         self.image_shape = (1, size or height, size or width)
         names = label_names or tuple(str(label) for label in range(int(self._labels.max()) + 1))
         if int(self._labels.max()) >= len(names):
-            raise DataSetError(f"{labels} has label {self._labels.max()}, but {name} has {len(names)} labels.")
+            raise FileError(f"{labels} has label {self._labels.max()}, but {name} has {len(names)} labels.")
         continuous = (Factor(measure, "continuous") for measure in MEASURED)
         self.described_factors = (Factor("label", "categorical", names), *continuous)
 
@@ -231,7 +226,7 @@ def emnist(folder: str | Path, split: Split = "train", part: str = "digits", siz
 def _mnist_files(split: str) -> tuple[str, str]:
     stems = {"train": "train", "test": "t10k"}
     if split not in stems:
-        raise DataSetError(f"There is no split {split!r}: use train or test.")
+        raise OptionError(f"There is no split {split!r}: use train or test.")
     return f"{stems[split]}-images-idx3-ubyte", f"{stems[split]}-labels-idx1-ubyte"
 
 
@@ -239,27 +234,27 @@ def _found(folder: Path, name: str) -> Path:
     for candidate in (folder / name, folder / f"{name}.gz", folder / name.replace("-idx", ".idx")):
         if candidate.is_file():
             return candidate
-    raise DataSetError(f"{folder} has no file {name} or {name}.gz: put it there, or name the folder that has it.")
+    raise FileError(f"{folder} has no file {name} or {name}.gz: put it there, or name the folder that has it.")
 
 
 def _refuse_other_shapes(pixels: NDArray[Any], labels: NDArray[Any], images_at: object, labels_at: object) -> None:
     if pixels.ndim != 3 or pixels.dtype != np.uint8:
-        raise DataSetError(
+        raise FileError(
             f"{images_at} has {pixels.dtype} values with {pixels.ndim} axes: images are bytes with three axes."
         )
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or len(labels) != len(pixels):
-        raise DataSetError(
+        raise FileError(
             f"{labels_at} has an array of shape {labels.shape} for {len(pixels)} images: it needs one number per image."
         )
     if len(pixels) == 0:
-        raise DataSetError(f"{images_at} has no images: get the file again.")
+        raise FileError(f"{images_at} has no images: get the file again.")
 
 
 def _padding(height: int, width: int, size: int | None) -> tuple[tuple[int, int], tuple[int, int]]:
     if size is None:
         return (0, 0), (0, 0)
     if size < max(height, width):
-        raise DataSetError(f"Images of {height} x {width} cannot be padded to {size}: choose a larger size, or none.")
+        raise OptionError(f"Images of {height} x {width} cannot be padded to {size}: choose a larger size, or none.")
     down, across = size - height, size - width
     return (down // 2, down - down // 2), (across // 2, across - across // 2)
 

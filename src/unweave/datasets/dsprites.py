@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.datasets.interface import DataSetError, Factor, GridDataSet, Images, Indices, Selection
+from unweave.datasets.interface import Factor, GridDataSet, Images, Indices, Selection
+from unweave.errors import OptionError
 
 SHAPES = ("square", "ellipse", "heart")
 
@@ -226,7 +227,7 @@ class DSprites(GridDataSet):
 
     def __init__(self, size: int = 64, keep: Mapping[str, Selection] | None = None, *, averaged: bool = False) -> None:
         if not 1 <= size <= LARGEST_SIZE:
-            raise DataSetError(f"dSprites cannot be rendered at {size} pixels: choose a size from 1 to {LARGEST_SIZE}.")
+            raise OptionError(f"dSprites cannot be rendered at {size} pixels: choose a size from 1 to {LARGEST_SIZE}.")
         described = (
             Factor("shape", "categorical", SHAPES),
             Factor("scale", "ordinal"),
@@ -262,9 +263,9 @@ class DSprites(GridDataSet):
         A block has one row per image, with x before y, of ``ceil(size * size / 8)`` bytes, as from `numpy.packbits`.
         """
         if self._block > 1:
-            raise DataSetError("Averaged images are grey and cannot be packed as bits: pass averaged=False.")
+            raise OptionError("Averaged images are grey and cannot be packed as bits: pass averaged=False.")
         if self._size % 8:
-            raise DataSetError(f"Rows of {self._size} pixels do not fill whole bytes: pack a size divisible by 8.")
+            raise OptionError(f"Rows of {self._size} pixels do not fill whole bytes: pack a size divisible by 8.")
         across, down = (_offsets(self._size, CENTRES[self._places[j]]) for j in (3, 4))
         for shape in self._places[0]:
             for scale in SCALES[self._places[1]]:

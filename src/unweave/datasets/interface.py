@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unweave.arrays import FloatArray
-from unweave.evidence import EvidenceError
+from unweave.errors import InputError
 from unweave.randomness import random_stream
 
 Images = NDArray[np.float32]
@@ -20,10 +20,6 @@ Images = NDArray[np.float32]
 Indices = NDArray[np.int64]
 
 Rng = int | np.random.Generator | None
-
-
-class DataSetError(EvidenceError):
-    """Raised if a data set cannot be read or cannot do what is requested; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -122,19 +118,19 @@ class DataSet(ABC):
     def batches(self, size: int = 1000) -> Iterator[Batch]:
         """All images in order, in batches of this size."""
         if size < 1:
-            raise DataSetError(f"A batch cannot have {size} images: choose a size of at least 1.")
+            raise InputError(f"A batch cannot have {size} images: choose a size of at least 1.")
         for start in range(0, len(self), size):
             yield self.batch(np.arange(start, min(start + size, len(self))))
 
     def _checked(self, indices: ArrayLike) -> Indices:
         given = np.asarray(indices)
         if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
-            raise DataSetError(
+            raise InputError(
                 f"Indices of images are a list of whole numbers, not an array of {given.dtype} with {given.ndim} axes."
             )
         outside = given[(given < 0) | (given >= len(self))]
         if outside.size:
-            raise DataSetError(f"{self.name} has images 0 to {len(self) - 1}, so there is no image {outside[0]}.")
+            raise InputError(f"{self.name} has images 0 to {len(self) - 1}, so there is no image {outside[0]}.")
         return given.astype(np.int64)
 
     def __repr__(self) -> str:
@@ -213,7 +209,7 @@ class GridDataSet(DataSet):
         """Indices of the images with these values of the factors, n x d."""
         given = np.asarray(factors, dtype=np.float64)
         if given.ndim != 2 or given.shape[1] != self.n_factors:
-            raise DataSetError(
+            raise InputError(
                 f"{self.name} has the factors {', '.join(self.factor_names)}: give one column for each, not an array "
                 f"of shape {given.shape}."
             )
@@ -231,7 +227,7 @@ class GridDataSet(DataSet):
         places = np.stack([rng.integers(count, size=n) for count in self._shape], axis=1)
         for name, value in fixed.items():
             if name not in self.factor_names:
-                raise DataSetError(
+                raise InputError(
                     f"{self.name} has no factor {name!r} to hold: its factors are {', '.join(self.factor_names)}."
                 )
             j = self._varying[self.factor_names.index(name)]
@@ -246,7 +242,7 @@ class GridDataSet(DataSet):
         """Sampler for `Evidence` that looks up codes in a table with the codes of all images."""
         table = np.asarray(codes)
         if table.ndim != 2 or len(table) != len(self):
-            raise DataSetError(
+            raise InputError(
                 f"{self.name} has {len(self)} images, but the codes have the shape {table.shape}: pass one row "
                 "per image, in the order of the data set."
             )
@@ -285,7 +281,7 @@ class GridDataSet(DataSet):
         far = ~(np.abs(values[nearest] - column) <= TOLERANCE * max(1.0, float(np.abs(values).max())))
         if far.any():
             wrong = int(np.flatnonzero(far)[0])
-            raise DataSetError(
+            raise InputError(
                 f"{self._all_factors[j].name} is never {column[wrong]:g} in {self.name}: the nearest value is "
                 f"{values[nearest[wrong]]:g}."
             )
@@ -324,7 +320,7 @@ def _kept_places(
     names = [factor.name for factor in factors]
     for name in keep:
         if name not in names:
-            raise DataSetError(
+            raise InputError(
                 f"There is no factor {name!r} of which to keep values: the factors are {', '.join(names)}."
             )
     return [
@@ -340,12 +336,12 @@ def _places_selected(factor: Factor, count: int, selection: Selection) -> NDArra
         unknown = [word for word in selection if isinstance(word, str) and word not in factor.value_names]
         if unknown:
             choice = ", ".join(factor.value_names) or "numbers"
-            raise DataSetError(f"{factor.name} is never {unknown[0]!r}: its values are {choice}.")
+            raise InputError(f"{factor.name} is never {unknown[0]!r}: its values are {choice}.")
         places = np.array(
             [factor.value_names.index(at) if isinstance(at, str) else int(at) for at in selection], dtype=np.int64
         )
     if places.size == 0 or (places < 0).any() or (places >= count).any():
-        raise DataSetError(f"{factor.name} has the values 0 to {count - 1}: keep at least one of these, and no other.")
+        raise InputError(f"{factor.name} has the values 0 to {count - 1}: keep at least one of these, and no other.")
     return places
 
 
@@ -362,7 +358,7 @@ class TabledDataSet(DataSet):
         self, name: str, factors: Sequence[Factor], table: FloatArray, image_shape: tuple[int, int, int]
     ) -> None:
         if table.ndim != 2 or table.shape[1] != len(factors) or len(table) == 0:
-            raise DataSetError(f"{name} has a table of factors of shape {table.shape}: it needs one column per factor.")
+            raise InputError(f"{name} has a table of factors of shape {table.shape}: it needs one column per factor.")
         self.name = name
         self.described_factors = tuple(factors)
         self.image_shape = image_shape

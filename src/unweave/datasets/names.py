@@ -12,8 +12,9 @@ from typing import Any
 from unweave.datasets.coloured_shapes import ColouredShapes
 from unweave.datasets.digits import emnist, fashion_mnist, mnist
 from unweave.datasets.dsprites import DSprites, small_sprites
-from unweave.datasets.interface import DataSet, DataSetError
+from unweave.datasets.interface import DataSet
 from unweave.datasets.readers import MPI3D, Cars3D, CelebA, DSpritesFile, Shapes3D, SmallNORB
+from unweave.errors import OptionError
 from unweave.names import suggestion
 from unweave.plugins import load_plugin, plugins
 
@@ -51,7 +52,7 @@ def _of_another_package(entry: EntryPoint, *path: str | Path, **options: Any) ->
     """Import a data set of another package when it is loaded, because that package may import this one."""
     data_set = load_plugin(entry)
     if data_set is None:
-        raise DataSetError(f"The data set {entry.name!r} cannot be imported from {entry.value}: mend that package.")
+        raise OptionError(f"The data set {entry.name!r} cannot be imported from {entry.value}: mend that package.")
     return data_set(*path, **options)
 
 
@@ -67,17 +68,19 @@ def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
     >>> load("dsprits")
     Traceback (most recent call last):
         ...
-    unweave.datasets.interface.DataSetError: There is no data set 'dsprits': did you mean 'dsprites'?
+    unweave.OptionError: There is no data set 'dsprits': did you mean 'dsprites'?
     """
     if name not in DATA_SETS:
-        raise DataSetError(f"There is no data set {name!r}: {suggestion(name, DATA_SETS)}")
+        raise OptionError(f"There is no data set {name!r}: {suggestion(name, DATA_SETS)}")
     if name in OWN and (name in FROM_FILES) != (path is not None):
         what = "is read from files: give their path" if path is None else "is rendered and has no files: give no path"
-        raise DataSetError(f"{name} {what}.")
+        raise OptionError(f"{name} {what}.")
     try:
         return DATA_SETS[name](*(() if path is None else (path,)), **options)
+    except OptionError:  # of the data set, which is a TypeError as well
+        raise
     except TypeError:
         given = ", ".join(options)
         if set(options) <= set(signature(DATA_SETS[name]).parameters):
             raise
-        raise DataSetError(f"{name} does not take {given}: leave it out.") from None
+        raise OptionError(f"{name} does not take {given}: leave it out.") from None

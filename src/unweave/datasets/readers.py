@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.datasets.digits import refuse_other_size
 from unweave.datasets.dsprites import SHAPES
-from unweave.datasets.interface import DataSetError, Factor, GridDataSet, Images, Indices, TabledDataSet, scaled
+from unweave.datasets.interface import Factor, GridDataSet, Images, Indices, TabledDataSet, scaled
+from unweave.errors import FileError, InputError, OptionError
 
 CARS_IN_MEMORY = 8
 
@@ -41,12 +42,12 @@ class Cars3D(GridDataSet):
     def __init__(self, folder: str | Path, size: int | None = None) -> None:
         self._paths = sorted(Path(folder).glob("*.mat"))
         if not self._paths:
-            raise DataSetError(f"{folder} has no .mat file: give the folder cars of nips2015-analogy-data.tar.gz.")
+            raise FileError(f"{folder} has no .mat file: give the folder cars of nips2015-analogy-data.tar.gz.")
         self._read = lru_cache(CARS_IN_MEMORY)(_views)
         height, width, channels, n_azimuths, n_elevations = self._read(self._paths[0]).shape
         size = size or height
         if height != width or size < 1 or height % size:
-            raise DataSetError(
+            raise OptionError(
                 f"Images of {height} x {width} cannot be averaged to {size}: choose a divisor of their size."
             )
         described = (Factor("elevation", "ordinal"), Factor("azimuth", "circular:360"), Factor("car", "categorical"))
@@ -66,7 +67,7 @@ class Cars3D(GridDataSet):
         for car in np.unique(places[:, 2]):
             views = self._read(self._paths[car])
             if views.shape != first:
-                raise DataSetError(
+                raise InputError(
                     f"im of {self._paths[car]} has shape {views.shape}, but that of the first car {first}."
                 )
             rows = np.flatnonzero(places[:, 2] == car)
@@ -83,13 +84,13 @@ def _views(path: Path) -> NDArray[Any]:
     try:
         content = loadmat(path)
     except (ValueError, NotImplementedError, OSError, TypeError, MatReadError, zlib.error) as error:
-        raise DataSetError(f"{path} cannot be read as a .mat file ({error}): get it again.") from None
+        raise FileError(f"{path} cannot be read as a .mat file ({error}): get it again.") from None
     if "im" not in content:
         names = ", ".join(name for name in content if not name.startswith("__")) or "nothing"
-        raise DataSetError(f"{path} has no array 'im' but {names}: it is another file.")
+        raise FileError(f"{path} has no array 'im' but {names}: it is another file.")
     views = np.asarray(content["im"])
     if views.ndim != 5 or views.dtype != np.uint8:
-        raise DataSetError(
+        raise FileError(
             f"im of {path} has shape {views.shape}: it should be bytes, height x width x 3 x azimuths x elevations."
         )
     return views
@@ -116,7 +117,7 @@ class CelebA(TabledDataSet):
         names, self._files, table = _attributes(folder / ATTRIBUTES)
         self._folder = folder / PICTURES
         if not self._folder.is_dir():
-            raise DataSetError(f"There is no folder {PICTURES} in {folder}: the pictures of CelebA go there.")
+            raise FileError(f"There is no folder {PICTURES} in {folder}: the pictures of CelebA go there.")
         described = [Factor(name.replace("_", " "), "categorical", ("absent", "present")) for name in names]
         super().__init__("celeba", described, table, (3, size, size))
 
@@ -135,9 +136,9 @@ class CelebA(TabledDataSet):
                 square = picture.convert("RGB").crop((left, top, left + side, top + side))
                 square = square.resize(self.image_shape[1:], opened.Resampling.BILINEAR)
         except FileNotFoundError:
-            raise DataSetError(f"{ATTRIBUTES} lists {name}, but there is no file {path}.") from None
+            raise FileError(f"{ATTRIBUTES} lists {name}, but there is no file {path}.") from None
         except OSError as error:
-            raise DataSetError(f"{path} is not a whole picture ({error}): get it again.") from None
+            raise FileError(f"{path} is not a whole picture ({error}): get it again.") from None
         return scaled(np.asarray(square).transpose(2, 0, 1))
 
 
@@ -145,26 +146,26 @@ def _image_reader() -> Any:
     try:
         from PIL import Image
     except ImportError:
-        raise DataSetError("Pictures of CelebA need Pillow: pip install 'unweave[datasets]'.") from None
+        raise OptionError("Pictures of CelebA need Pillow: pip install 'unweave[datasets]'.") from None
     return Image
 
 
 def _attributes(path: Path) -> tuple[list[str], list[str], FloatArray]:
     """Names of attributes, file names of images, and the attributes as 0 and 1."""
     if not path.is_file():
-        raise DataSetError(f"There is no file {path.name} in {path.parent}: the attributes of CelebA are in it.")
+        raise FileError(f"There is no file {path.name} in {path.parent}: the attributes of CelebA are in it.")
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     if len(lines) < 2 or not lines[0].strip().isdigit():
-        raise DataSetError(
+        raise FileError(
             f"{path} should begin with the number of pictures and a line of attributes: it is another file."
         )
     names = lines[1].split()
     rows = [line.split() for line in lines[2:] if line.strip()]
     if len(rows) != int(lines[0]):
-        raise DataSetError(f"{path} should list {lines[0].strip()} pictures, but has {len(rows)}: get it again.")
+        raise FileError(f"{path} should list {lines[0].strip()} pictures, but has {len(rows)}: get it again.")
     for number, row in enumerate(rows, start=3):
         if len(row) != len(names) + 1 or not set(row[1:]) <= {"1", "-1"}:
-            raise DataSetError(f"Line {number} of {path} is not a picture and {len(names)} attributes of 1 or -1.")
+            raise FileError(f"Line {number} of {path} is not a picture and {len(names)} attributes of 1 or -1.")
     table = np.array([[float(word == "1") for word in row[1:]] for row in rows])
     return names, [row[0] for row in rows], table
 
@@ -172,11 +173,11 @@ def _attributes(path: Path) -> tuple[list[str], list[str], FloatArray]:
 def refuse_incomplete(path: Path, places: NDArray[Any], values: NDArray[Any]) -> list[FloatArray]:
     """Values of each factor; raises an error unless all combinations occur in order, with the last factor fastest."""
     if not np.isfinite(values).all():
-        raise DataSetError(f"The factors of {path} have values that are not numbers: it is another file, or damaged.")
+        raise FileError(f"The factors of {path} have values that are not numbers: it is another file, or damaged.")
     counts = [int(column.max()) + 1 for column in places.T]
     whole = int(np.prod(counts)) == len(places)
     if not whole or not np.array_equal(np.ravel_multi_index(tuple(places.T), counts), np.arange(len(places))):
-        raise DataSetError(
+        raise FileError(
             f"The {len(places)} images of {path} are not all combinations of {' x '.join(map(str, counts))} values in "
             "order: the file is not the whole data set, or was shuffled."
         )
@@ -206,12 +207,12 @@ class Shapes3D(GridDataSet):
         file = _opened(path)
         missing = [name for name in ("images", "labels") if name not in file]
         if missing:
-            raise DataSetError(f"{path} has no array {missing[0]!r} but {', '.join(file)}: it is another file.")
+            raise FileError(f"{path} has no array {missing[0]!r} but {', '.join(file)}: it is another file.")
         self._pixels = file["images"]
         labels = np.asarray(file["labels"], dtype=np.float64)
         in_colour = self._pixels.ndim == 4 and self._pixels.shape[-1] == 3 and self._pixels.dtype == np.uint8
         if not in_colour or labels.shape != (len(self._pixels), 6):
-            raise DataSetError(
+            raise FileError(
                 f"images and labels of {path} have shapes {self._pixels.shape} and {labels.shape}: they should be "
                 "bytes, n x height x width x 3, and n x 6."
             )
@@ -239,13 +240,13 @@ def _opened(path: Path) -> Any:
     try:
         import h5py
     except ImportError:
-        raise DataSetError("Shapes3D is an .h5 file, which needs h5py: pip install 'unweave[datasets]'.") from None
+        raise OptionError("Shapes3D is an .h5 file, which needs h5py: pip install 'unweave[datasets]'.") from None
     if not path.is_file():
-        raise DataSetError(f"There is no file {path}: Shapes3D is called {SHAPES3D_FILE}.")
+        raise FileError(f"There is no file {path}: Shapes3D is called {SHAPES3D_FILE}.")
     try:
         return h5py.File(path, "r")
     except OSError as error:
-        raise DataSetError(
+        raise FileError(
             f"{path} cannot be opened ({error}): it was cut off or is another file, so get it again."
         ) from None
 
@@ -274,15 +275,15 @@ class SmallNORB(TabledDataSet):
 
     def __init__(self, folder: str | Path, split: Literal["train", "test"] = "train") -> None:
         if split not in STEMS:
-            raise DataSetError(f"There is no split {split!r}: use train or test.")
+            raise OptionError(f"There is no split {split!r}: use train or test.")
         paths = {part: Path(folder) / f"{STEMS[split]}-{part}.mat" for part in ("dat", "cat", "info")}
         arrays = {part: read_binary_matrix(path) for part, path in paths.items()}
         self._pixels, categories, info = arrays["dat"], arrays["cat"], arrays["info"]
         if self._pixels.ndim != 4 or self._pixels.dtype != np.uint8:
-            raise DataSetError(f"{paths['dat']} has shape {self._pixels.shape}: it should be bytes, n x 2 x 96 x 96.")
+            raise InputError(f"{paths['dat']} has shape {self._pixels.shape}: it should be bytes, n x 2 x 96 x 96.")
         n_images = len(self._pixels)
         if categories.shape != (n_images,) or info.shape != (n_images, 4):
-            raise DataSetError(
+            raise InputError(
                 f"{paths['cat']} and {paths['info']} have shapes {categories.shape} and {info.shape} for {n_images} "
                 "images: the three files do not belong together."
             )
@@ -305,18 +306,18 @@ class SmallNORB(TabledDataSet):
 def read_binary_matrix(path: Path) -> NDArray[Any]:
     """Array of a file in NORB's format: little-endian type, number of axes, at least three sizes, and the numbers."""
     if not path.is_file():
-        raise DataSetError(f"There is no file {path.name} in {path.parent}: SmallNORB needs it by this name.")
+        raise FileError(f"There is no file {path.name} in {path.parent}: SmallNORB needs it by this name.")
     with path.open("rb") as file:
         head = file.read(LONGEST_NORB_HEADER)
     words = np.frombuffer(head[: len(head) // 4 * 4], dtype="<u4")
     if len(words) < 5 or int(words[0]) not in TYPES:
         swapped = len(words) > 0 and int(words[0].byteswap()) in TYPES
         why = "its bytes are in big-endian order" if swapped else "it begins with another number"
-        raise DataSetError(f"{path} is not a binary matrix of NORB: {why}.")
+        raise FileError(f"{path} is not a binary matrix of NORB: {why}.")
     n_axes = int(words[1])
     n_sizes = max(3, n_axes)
     if n_axes > 8 or len(words) < 2 + n_sizes:
-        raise DataSetError(f"{path} is not a binary matrix of NORB: its header states {n_axes} axes.")
+        raise FileError(f"{path} is not a binary matrix of NORB: its header states {n_axes} axes.")
     shape = tuple(int(size) for size in words[2 : 2 + n_axes])
     dtype, start = np.dtype(TYPES[int(words[0])]), 8 + 4 * n_sizes
     refuse_other_size(path.stat().st_size - start, shape, dtype, path)
@@ -336,12 +337,12 @@ class ZippedArrays:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         if not self.path.is_file():
-            raise DataSetError(f"There is no file {self.path}: put it there, or give the path of where it is.")
+            raise FileError(f"There is no file {self.path}: put it there, or give the path of where it is.")
         try:
             with zipfile.ZipFile(self.path) as archive:
                 self._members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         except zipfile.BadZipFile as error:
-            raise DataSetError(
+            raise FileError(
                 f"{self.path} is not a whole .npz file ({error}): it was cut off or is another file, so get it again."
             ) from None
 
@@ -357,7 +358,7 @@ class ZippedArrays:
             with np.load(self.path, allow_pickle=False) as archive:
                 return np.asarray(archive[name])
         except (ValueError, zlib.error, zipfile.BadZipFile, EOFError) as error:
-            raise DataSetError(
+            raise FileError(
                 f"The array {name!r} of {self.path} cannot be read ({error}): get the file again."
             ) from None
 
@@ -368,7 +369,7 @@ class ZippedArrays:
 
     def _refuse_missing(self, name: str) -> None:
         if name not in self._members:
-            raise DataSetError(f"{self.path} has no array {name!r} but {', '.join(self.names)}: it is another file.")
+            raise FileError(f"{self.path} has no array {name!r} but {', '.join(self.names)}: it is another file.")
 
 
 class RowsOnDemand:
@@ -379,22 +380,20 @@ class RowsOnDemand:
         self._start = _start_of_data(path, member)
         self._stream = _Inflated(path, self._start, member.compress_size) if member.compress_type else None
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise DataSetError(
-                f"{path} is packed in a way that numpy does not use: save it with numpy.savez_compressed."
-            )
+            raise FileError(f"{path} is packed in a way that numpy does not use: save it with numpy.savez_compressed.")
         head = io.BytesIO(self._bytes(0, min(LONGEST_HEADER, member.file_size)))
         try:
             version = np.lib.format.read_magic(head)
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             self.shape, fortran, self.dtype = read(head)
         except (ValueError, SyntaxError, TokenError) as error:  # numpy raises these for a damaged header
-            raise DataSetError(
+            raise FileError(
                 f"{member.filename} in {path} is not a numpy array ({error}): get the file again."
             ) from None
         self._offset = head.tell()
         self._row_bytes = math.prod(self.shape[1:]) * self.dtype.itemsize
         if fortran or self.dtype.hasobject or self._offset + len(self) * self._row_bytes != member.file_size:
-            raise DataSetError(f"{member.filename} in {path} is not an array of whole rows of numbers.")
+            raise FileError(f"{member.filename} in {path} is not an array of whole rows of numbers.")
 
     def __len__(self) -> int:
         return int(self.shape[0])
@@ -440,7 +439,7 @@ class _Inflated:
         content = b"".join(pieces)
         begin = at - (given_out - len(content))
         if len(content) < begin + n_bytes:
-            raise DataSetError(f"{self._path} ends before its arrays do: it was cut off, so get it again.")
+            raise FileError(f"{self._path} ends before its arrays do: it was cut off, so get it again.")
         return content[begin : begin + n_bytes]
 
     def _state_before(self, at: int) -> tuple[int, int, Any]:
@@ -452,7 +451,7 @@ class _Inflated:
         try:
             return unpacker.decompress(fed), place + len(fed)
         except zlib.error as error:
-            raise DataSetError(f"{self._path} is damaged ({error}): get it again.") from None
+            raise FileError(f"{self._path} is damaged ({error}): get it again.") from None
 
     def _keep(self, given_out: int, place: int, unpacker: Any) -> None:
         if given_out >= self._kept[-1][0] + KEPT_EVERY:
@@ -488,11 +487,9 @@ class DSpritesFile(GridDataSet):
         self._pixels = arrays.rows_of("imgs")
         classes, values = arrays.whole("latents_classes"), arrays.whole("latents_values")
         if self._pixels.dtype != np.uint8 or len(self._pixels.shape) != 3:
-            raise DataSetError(
-                f"imgs of {path} has shape {self._pixels.shape}: it should be bytes, n x height x width."
-            )
+            raise FileError(f"imgs of {path} has shape {self._pixels.shape}: it should be bytes, n x height x width.")
         if classes.shape != (len(self._pixels), 6) or values.shape != classes.shape:
-            raise DataSetError(
+            raise FileError(
                 f"latents_classes and latents_values of {path} have shapes {classes.shape} and {values.shape}: they "
                 f"should be {len(self._pixels)} x 6 (colour, shape, scale, orientation, x, y)."
             )
@@ -512,7 +509,7 @@ class DSpritesFile(GridDataSet):
     def _rendered(self, places: Indices) -> Images:
         pixels = self._pixels[self._numbered(places)][:, None]
         if pixels.size and pixels.max() > 1:
-            raise DataSetError(f"imgs of {self._path} has bytes up to {pixels.max()}: those of dSprites are 0 and 1.")
+            raise FileError(f"imgs of {self._path} has bytes up to {pixels.max()}: those of dSprites are 0 and 1.")
         return pixels.astype(np.float32)
 
 
@@ -546,12 +543,12 @@ class MPI3D(GridDataSet):
         path = _found(Path(path))
         self._pixels = ZippedArrays(path).rows_of("images")
         if len(self._pixels.shape) != 4 or self._pixels.shape[-1] != 3 or self._pixels.dtype != np.uint8:
-            raise DataSetError(
+            raise FileError(
                 f"images of {path} has shape {self._pixels.shape}: it should be bytes, n x height x width x 3."
             )
         counts = tuple(n_values) if n_values else PUBLISHED.get(len(self._pixels), ())
         if len(counts) != len(FACTORS) or int(np.prod(counts)) != len(self._pixels):
-            raise DataSetError(
+            raise FileError(
                 f"{path} has {len(self._pixels)} images, which is none of the published files: give n_values, the "
                 "number of values of each of the seven factors."
             )
@@ -569,7 +566,7 @@ def _found(path: Path) -> Path:
     for name in FILES:
         if (path / name).is_file():
             return path / name
-    raise DataSetError(f"{path} has none of {', '.join(FILES)}: put one there, or give the path of the file.")
+    raise FileError(f"{path} has none of {', '.join(FILES)}: put one there, or give the path of the file.")
 
 
 __all__ = ["MPI3D", "Cars3D", "CelebA", "DSpritesFile", "Shapes3D", "SmallNORB"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -9,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
+from unweave.estimators.boosting import BinnedCodes, Boosting
 from unweave.estimators.probes import ByIndicators, ByScikitLearn
 from unweave.estimators.sparse import SparseTable
 from unweave.randomness import random_seed
-from unweave.threads import thread_controller
 
 PENALTIES = np.logspace(-9, 3, 37)
 
@@ -118,6 +120,65 @@ class Linear(ByIndicators):
             gram = standardised.T @ standardised if tall else standardised @ standardised.T
         energies, vectors = np.linalg.eigh(gram)
         return LinearDesign(centre, scale, np.maximum(energies, 0.0), vectors, np.ones_like(energies))
+
+
+DEPENDENT = 1e-8  # below this share of the largest, moments do not determine an eigenvalue well enough
+
+
+@dataclass(frozen=True)
+class LinearFolds:
+    """Out-of-fold fits of `Linear` from moments: rows of one fold after another, and the design for all other rows.
+
+    All permutations of the targets share it. Sums over the training rows are those over all rows without those over the
+    fold, so that no fold needs a pass over the other ones.
+    """
+
+    rows: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    codes: FloatArray
+    designs: tuple[LinearDesign, ...]
+
+    @classmethod
+    def of(cls, codes: FloatArray, folds: Sequence[NDArray[np.intp]]) -> LinearFolds | None:
+        """Designs for codes and the rows of every fold; None with few rows, or if codes are nearly dependent."""
+        rows, starts = np.concatenate(folds), np.cumsum([0, *map(len, folds)])
+        codes = codes[:, codes.max(axis=0) > codes.min(axis=0)]
+        if not codes.size or rows.size - max(map(len, folds)) < ROWS_PER_CODE * codes.shape[1]:
+            return None
+        standardised = ((codes - codes.mean(axis=0)) / _safe_scale(codes))[rows]
+        parts = [standardised[start:stop] for start, stop in itertools.pairwise(starts)]
+        grams, sums = [part.T @ part for part in parts], [part.sum(axis=0) for part in parts]
+        designs = []
+        for part, gram, total in zip(parts, grams, sums, strict=True):
+            n_train = rows.size - len(part)
+            centre = (np.sum(sums, axis=0) - total) / n_train
+            energies, vectors = np.linalg.eigh(np.sum(grams, axis=0) - gram - n_train * np.outer(centre, centre))
+            if energies[0] < DEPENDENT * energies[-1]:
+                return None
+            plain = LinearDesign(centre, np.ones_like(centre), energies, vectors, np.ones_like(energies))
+            designs.append(plain.whitened(n_train))
+        return cls(rows, starts, standardised, tuple(designs))
+
+    def predictions(self, targets: FloatArray) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
+        """Targets of every fold, their predictions by the fit to the others, and the variance that this fit leaves."""
+        middle = targets.mean(axis=0)
+        centred = np.asfortranarray(targets[self.rows] - middle)  # sums over rows are fast in this order
+        bounds = list(itertools.pairwise(self.starts))
+        cross = [self.codes[start:stop].T @ centred[start:stop] for start, stop in bounds]
+        sums = [centred[start:stop].sum(axis=0) for start, stop in bounds]
+        squares = [np.square(centred[start:stop]).sum(axis=0) for start, stop in bounds]
+        for (start, stop), design, *fold in zip(bounds, self.designs, cross, sums, squares, strict=True):
+            n_train = len(centred) - (stop - start)
+            products, mean, total = (
+                sum(parts) - part for parts, part in zip((cross, sums, squares), fold, strict=True)
+            )
+            mean = mean / n_train
+            products = products - n_train * np.outer(design.centre, mean)
+            total = total - n_train * np.square(mean)
+            slopes = ridge_coefficients(design, products, total, n_train)
+            predicted = (slopes.T @ self.codes[start:stop].T).T + (mean - design.centre @ slopes + middle)
+            explained = 2 * (slopes * products).sum(axis=0) - design.energies @ np.square(design.vectors.T @ slopes)
+            yield centred[start:stop] + middle, predicted, np.maximum(total - explained, 0.0) / n_train
 
 
 def _standardised(codes: FloatArray | SparseTable, centre: FloatArray, scale: FloatArray) -> Any:
@@ -229,8 +290,10 @@ class LineClassifier(Protocol):
 class Neighbourhood:
     """Weighted majority label among the ``k`` training rows whose code is nearest to that of the test row.
 
-    It can separate any interval of the code, so that classes between others are as easy as those at the ends. Every
-    training row has weight 1 / size of its class, so that rare labels are not outvoted.
+    With few rows ``k`` is at most half of the mean number of training rows of a label, because neighbours would
+    otherwise reach into other labels even if a code separates them. It can separate any interval of the code, so that
+    classes between others are as easy as those at the ends. Every training row has weight 1 / size of its class, so
+    that rare labels are not outvoted.
 
     >>> code = np.repeat([0.0, 1.0, 2.0], 20)[:, None]
     >>> labels = np.repeat([0, 1, 0], 20)
@@ -243,7 +306,7 @@ class Neighbourhood:
     def predictions(self, train: FloatArray, labels: IntArray, test: FloatArray, seed: int) -> IntArray:
         """Predicted label of every test row by each code alone (rows x codes); ``seed`` is not used."""
         n_rows, n_labels = len(train), int(labels.max()) + 1
-        k = min(self.k, n_rows)
+        k = max(1, min(self.k, n_rows // (2 * n_labels)))
         weight = 1 / np.maximum(np.bincount(labels, minlength=n_labels), 1)
         predicted = np.empty(test.shape, dtype=np.intp)
         for i in range(train.shape[1]):
@@ -253,11 +316,11 @@ class Neighbourhood:
             below[np.arange(1, n_rows + 1), seen] = weight[seen]
             np.cumsum(below, axis=0, out=below)
             left, right = np.searchsorted(line, test[:, i], "left"), np.searchsorted(line, test[:, i], "right")
-            # all rows with the same value vote; if they are fewer than k, both sides add equally many
-            missing = np.maximum(k - (right - left), 0)
-            start = np.clip(left - missing // 2, 0, n_rows - k)
-            stop = np.maximum(right, np.minimum(start + k, n_rows))
-            predicted[:, i] = (below[stop] - below[np.minimum(start, left)]).argmax(axis=1)
+            starts = np.clip(left + np.arange(-k, 1)[:, None], 0, n_rows - k)
+            reach = np.maximum(test[:, i] - line[starts], line[starts + k - 1] - test[:, i])
+            start = starts[reach.argmin(axis=0), np.arange(len(test))]
+            # all rows with the same value vote
+            predicted[:, i] = (below[np.maximum(right, start + k)] - below[np.minimum(start, left)]).argmax(axis=1)
         return predicted
 
 
@@ -291,7 +354,7 @@ NOTHING_LEFT = 1e-9
 
 
 @dataclass(frozen=True)
-class LinearThenTrees(ByScikitLearn):
+class LinearThenTrees:
     """A linear probe, and increasing numbers of boosted trees fitted to its residuals; each probe extends the previous.
 
     The first probe is linear, so that a factor that is a linear function of the codes needs no further capacity. The
@@ -313,25 +376,17 @@ class LinearThenTrees(ByScikitLearn):
         self, train: FloatArray, targets: FloatArray, test: FloatArray, test_targets: FloatArray, seed: int
     ) -> FloatArray:
         """Squared errors summed over test rows (probes x targets); test codes are clipped to their training range."""
-        from sklearn.ensemble import HistGradientBoostingRegressor
-
         unseen = np.clip(test, train.min(axis=0), train.max(axis=0))
         linear = Linear().regress(train, targets, seed)
         left, wrong = targets - linear.predict(train), test_targets - linear.predict(unseen)
         losses = np.repeat(np.square(wrong).sum(axis=0)[None], len(self.n_trees), axis=0)
         something = np.square(left).sum(axis=0) > NOTHING_LEFT * np.square(targets - targets.mean(axis=0)).sum(axis=0)
-        with thread_controller().limit(limits=1, user_api="openmp"):
-            for t in np.flatnonzero(something).tolist():
-                model = HistGradientBoostingRegressor(
-                    max_iter=max(self.n_trees),
-                    max_depth=self.depth,
-                    max_leaf_nodes=None,
-                    learning_rate=self.learning_rate,
-                    min_samples_leaf=self.min_leaf,
-                    early_stopping=False,
-                    random_state=random_seed(seed, "trees"),
-                ).fit(train, left[:, t])
-                for n_trees, added in enumerate(model.staged_predict(unseen), start=1):
-                    if n_trees in self.n_trees:
-                        losses[self.n_trees.index(n_trees), t] = np.square(wrong[:, t] - added).sum()
+        if something.any() and max(self.n_trees):
+            boosting = Boosting(max(self.n_trees), self.depth, self.learning_rate, self.min_leaf)
+            boosted = boosting.fit(BinnedCodes.of(train), left[:, something])
+            wrong, n_done = wrong[:, something], 0
+            for place, n_trees in enumerate(self.n_trees):
+                if n_trees:
+                    wrong = wrong - boosted.predict(unseen, n_done, n_trees)
+                    losses[place, something], n_done = np.square(wrong).sum(axis=0), n_trees
         return losses

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import joblib
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from unweave.arrays import FloatArray
-from unweave.estimators.counts import edges_in_gaps
+from unweave.estimators.boosting import BinnedCodes, Boosted, Boosting, bin_numbers
 from unweave.randomness import random_seed
 from unweave.threads import thread_controller
 
@@ -73,6 +74,20 @@ class Probe(Protocol):
     @abstractmethod
     def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedProbe:
         """Fit one column of labels."""
+
+    def probe_each(
+        self, codes: FloatArray, targets: Sequence[NDArray[Any]], unseen: FloatArray, seed: int
+    ) -> list[tuple[FloatArray, NDArray[Any]]]:
+        """Importance of every code for each target, and predictions from unseen codes; by default fitted in turn.
+
+        A target is columns (rows x k) to regress on, or labels (rows) to classify.
+        """
+
+        def probed(target: NDArray[Any]) -> tuple[FloatArray, NDArray[Any]]:
+            fitted = (self.regress if target.ndim == 2 else self.classify)(codes, target, seed)
+            return fitted.importance, fitted.predict(unseen)
+
+        return list(joblib.Parallel(require="sharedmem")(joblib.delayed(probed)(target) for target in targets))
 
     def prepared(self, codes: FloatArray) -> PreparedProbe:
         """The part of the regression that depends on the codes alone; by default, nothing is prepared."""
@@ -155,6 +170,11 @@ class BoostedTrees(ByScikitLearn, Probe):
     cut into 255 bins whose edges lie in gaps, so that clusters of a discrete factor are not split. Classes with fewer
     than ``min_leaf`` rows are not learned, because no leaf can contain only such a class, and trees would fit it with
     unrelated codes.
+
+    >>> codes = np.random.default_rng(0).normal(size=(200, 3))
+    >>> fitted = BoostedTrees().regress(codes, codes[:, [1]] ** 3, seed=0)
+    >>> (fitted.importance / fitted.importance.sum()).round(1).tolist()
+    [0.0, 1.0, 0.0]
     """
 
     n_trees: int = 100
@@ -162,71 +182,89 @@ class BoostedTrees(ByScikitLearn, Probe):
     learning_rate: float = 0.1
     min_leaf: int = 5
 
-    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> Fitted:
-        """Fit one ensemble per target."""
-        from sklearn.ensemble import HistGradientBoostingRegressor
-
-        return self._fit(HistGradientBoostingRegressor, codes, list(targets.T), seed)
+    def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedTrees:
+        """Fit one ensemble per target; nothing is random, so ``seed`` is not used."""
+        groups, firsts = monotone_groups(codes)
+        boosted = self._boosting().fit(BinnedCodes.of(codes[:, firsts]), targets)
+        return FittedTrees(boosted, firsts, _shared(boosted.gains.sum(axis=1), groups))
 
     def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
-        """Fit one ensemble, with one tree per class and round."""
+        """Fit one ensemble of scikit-learn, with one tree per class and round."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         counts = np.bincount(labels)
         if np.count_nonzero(counts >= self.min_leaf) > 1:
             learnable = counts[labels] >= self.min_leaf
             codes, labels = codes[learnable], labels[learnable]
-        return self._fit(HistGradientBoostingClassifier, codes, [labels], seed)
+        groups, firsts = monotone_groups(codes)
+        edges = BinnedCodes.edges_of(codes[:, firsts])
+        model = HistGradientBoostingClassifier(
+            max_iter=self.n_trees,
+            max_depth=self.depth,
+            max_leaf_nodes=None,
+            learning_rate=self.learning_rate,
+            min_samples_leaf=self.min_leaf,
+            early_stopping=False,
+            random_state=random_seed(seed, "trees"),
+        )
 
-    def _fit(self, kind: Any, codes: FloatArray, targets: list[NDArray[Any]], seed: int) -> Fitted:
-        group_of_code, firsts = monotone_groups(codes)
-        seen = GapBins(firsts, tuple(edges_in_gaps(codes[:, i], 255) for i in firsts))
-        binned, models, gains = seen(codes), [], np.zeros(firsts.size)
+        def seen(codes: FloatArray) -> FloatArray:
+            return bin_numbers(edges, codes[:, firsts]).T.astype(np.float64)
+
         # one thread, because several threads would sum gradients in another order and round differently
         with thread_controller().limit(limits=1, user_api="openmp"), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="The number of unique classes")  # many classes are intended
-            for target in targets:
-                model = kind(
-                    max_iter=self.n_trees,
-                    max_depth=self.depth,
-                    max_leaf_nodes=None,
-                    learning_rate=self.learning_rate,
-                    min_samples_leaf=self.min_leaf,
-                    early_stopping=False,
-                    random_state=random_seed(seed, "trees"),
-                ).fit(binned, target)
-                gains += split_gains(model, firsts.size)
-                models.append(model)
-        sharers = np.bincount(group_of_code)
-        importance = (gains / sharers)[group_of_code]
-        return Fitted(tuple(models), importance, seen, classifier="Classifier" in kind.__name__)
+            model.fit(seen(codes), labels)
+        return Fitted((model,), _shared(split_gains(model, firsts.size), groups), seen, classifier=True)
 
+    def probe_each(
+        self, codes: FloatArray, targets: Sequence[NDArray[Any]], unseen: FloatArray, seed: int
+    ) -> list[tuple[FloatArray, NDArray[Any]]]:
+        """Importances and predictions; the trees of all numeric targets grow together, each as if it were alone."""
+        labels = [target for target in targets if target.ndim == 1]
+        classified = iter(Probe.probe_each(self, codes, labels, unseen, seed))
+        columns = [target for target in targets if target.ndim == 2]
+        if not columns:
+            return list(classified)
+        groups, firsts = monotone_groups(codes)
+        boosted = self._boosting().fit(BinnedCodes.of(codes[:, firsts]), np.column_stack(columns))
+        parts = np.cumsum([target.shape[1] for target in columns])[:-1]
+        gains, predicted = (np.split(a, parts, axis=1) for a in (boosted.gains, boosted.predict(unseen[:, firsts])))
+        regressed = ((_shared(gain.sum(axis=1), groups), found) for gain, found in zip(gains, predicted, strict=True))
+        return [next(classified if target.ndim == 1 else regressed) for target in targets]
 
-@dataclass(frozen=True)
-class GapBins:
-    """Maps codes to bin numbers, for the codes in ``chosen`` only."""
-
-    chosen: NDArray[np.intp]
-    edges: tuple[FloatArray, ...]
-
-    def __call__(self, codes: FloatArray) -> FloatArray:
-        """Bin numbers (rows x chosen codes)."""
-        columns = [np.searchsorted(edges, codes[:, i]) for i, edges in zip(self.chosen, self.edges, strict=True)]
-        return np.column_stack(columns).astype(np.float64)
+    def _boosting(self) -> Boosting:
+        return Boosting(self.n_trees, self.depth, self.learning_rate, self.min_leaf)
 
 
 def split_gains(model: Any, n_codes: int) -> FloatArray:
     """Total gain of the splits on each code in a fitted histogram gradient boosting model.
 
     scikit-learn stores the gain in every node but does not expose it. Only this function reads the private field, and a
-    test compares the result with LightGBM's public gains.
+    test compares the result with our own trees and with LightGBM's public gains.
     """
     gains = np.zeros(n_codes)
-    for trees_of_round in model._predictors:
-        for tree in trees_of_round:
-            splits = tree.nodes[tree.nodes["is_leaf"] == 0]
-            np.add.at(gains, splits["feature_idx"], splits["gain"])
+    for tree in (tree for trees_of_round in model._predictors for tree in trees_of_round):
+        splits = tree.nodes[tree.nodes["is_leaf"] == 0]
+        np.add.at(gains, splits["feature_idx"], splits["gain"])
     return np.maximum(gains, 0.0)
+
+
+def _shared(gains: FloatArray, group_of_code: NDArray[np.intp]) -> FloatArray:
+    return np.asarray((gains / np.bincount(group_of_code))[group_of_code])
+
+
+@dataclass(frozen=True)
+class FittedTrees:
+    """Boosted trees on the codes ``seen``."""
+
+    boosted: Boosted
+    seen: NDArray[np.intp]
+    importance: FloatArray
+
+    def predict(self, codes: FloatArray) -> NDArray[Any]:
+        """Predicted targets."""
+        return self.boosted.predict(codes[:, self.seen])
 
 
 def monotone_groups(codes: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

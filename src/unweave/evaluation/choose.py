@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,16 +11,15 @@ from typing import Any
 from unweave.card import Metric
 from unweave.card.decorator import metric_of, stated_options
 from unweave.card.options import check_option_values, option_types
+from unweave.errors import OptionError
 from unweave.evaluation.results import Row
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE
-from unweave.names import suggestion
+from unweave.names import option_suggestion, suggestion
 from unweave.own_modules import imported
 from unweave.score import Score
 from unweave.sentences import printable
-from unweave.trust.budget import Allowance, DataSizes, Prices, Work, draw_plan, rows_for_draws, table, work_of
-from unweave.trust.effects import Steps
-from unweave.trust.floors import may_use_some_rows
+from unweave.trust.budget import UNKNOWN, DataSizes, Work, table
 from unweave.trust.scoring import ScoredMetric
 
 PANEL_VERSION = 2
@@ -257,14 +255,7 @@ def _read_option(entry: Metric, pair: str) -> tuple[str, Any]:
 
 def _check_option(entry: Metric, option: str) -> None:
     if option not in entry.options:
-        raise EvidenceError(f"{entry.card.name} has no option {option!r}: {suggestion(option, entry.options)}")
-
-
-LEAST_SHARE = 0.5  # of the budget, for noise floors, intervals and verdicts, however long the scores take
-
-MAIN = tuple(question.panel[0] for question in QUESTIONS if question.panel)  # the first metric of every question
-
-UNKNOWN = 0.1  # seconds assumed by the progress bar for a metric that is not in the table of costs
+        raise OptionError(f"{entry.card.name} has no option {option!r}: {option_suggestion(option, entry.options)}")
 
 
 @dataclass(frozen=True)
@@ -283,74 +274,6 @@ class Scored:
     def scored_metrics(self) -> dict[str, ScoredMetric]:
         """The metrics with their scores, so that they are not computed again."""
         return {label: ScoredMetric(self.metrics[label], score) for label, score in self.scores.items()}
-
-    def works(self, sizes: DataSizes) -> dict[str, Work]:
-        """The computation behind each metric, with its cost model."""
-        return {label: work_of(metric, self.rows[label].seconds, sizes) for label, metric in self.metrics.items()}
-
-
-@dataclass(frozen=True)
-class TimeShare:
-    """One representation's share of the budget: its seconds, and the number of rows that each metric's draws use."""
-
-    works: Mapping[str, Work]
-    sizes: DataSizes
-    seconds: float
-    stated: float
-    rows: Mapping[str, int]
-
-    @property
-    def rows_of_parts(self) -> dict[str, int]:
-        """Largest number of rows of a part, for metrics whose variance falls as one over the number of rows."""
-        return {label: self.rows[label] for label, work in self.works.items() if not work.fixed_rows}
-
-    def plan(self, steps: Steps | None, started: float) -> TimePlan:
-        """The plan of draws for every metric; ``steps`` are the data sets on which verdicts compute metrics again."""
-        tried = [DataSizes.of(evidence) for evidence in steps.evidences] if steps else []
-        planned = draw_plan(self.works, self.sizes, self.seconds, rows=self.rows, tried=tried, main=MAIN)
-        prices = {
-            work.name: (Prices.of(work, self.sizes, self.rows[label], tried), planned[label])
-            for label, work in self.works.items()
-        }
-        return TimePlan(
-            allowance=Allowance(planned, self.seconds, self.stated, self.rows, self.rows_of_parts, started),
-            seconds_of_draws=sum(plan.n_draws * price.draw for price, plan in prices.values()),
-            seconds_of_parts=sum(plan.n_parts * price.part for price, plan in prices.values()),
-            seconds_of_trials=sum(plan.tried * price.trial for price, plan in prices.values()),
-        )
-
-
-@dataclass(frozen=True)
-class TimePlan:
-    """Draws of one representation, the clock that stops them, and their expected seconds."""
-
-    allowance: Allowance
-    seconds_of_draws: float
-    seconds_of_parts: float
-    seconds_of_trials: float
-
-
-def time_shares(scored: Mapping[str, Scored], evidences: Mapping[str, Evidence], budget: float) -> dict[str, TimeShare]:
-    """The share of the budget for every representation.
-
-    The budget is a total. The expected time of the scores is subtracted, but at least half of the budget remains for
-    noise floors, intervals and verdicts. Representations are compared on the same parts of the samples, so all of them
-    use the same number of rows.
-    """
-    sizes = {name: DataSizes.of(evidence) for name, evidence in evidences.items()}
-    works = {name: scored[name].works(sizes[name]) for name in evidences}
-    scores = sum(
-        work.seconds(sizes[name])
-        for name in evidences
-        for work in {work.name: work for work in works[name].values()}.values()
-    )
-    each = max(budget - scores, LEAST_SHARE * budget) / len(evidences)
-    rows: dict[str, int] = {}
-    alike = all(map(may_use_some_rows, evidences.values()))
-    for name in evidences:
-        for label, n_rows in rows_for_draws(works[name], sizes[name], each if alike else math.inf).items():
-            rows[label] = min(n_rows, rows.get(label, n_rows))
-    return {name: TimeShare(works[name], sizes[name], each, budget, rows) for name in evidences}
 
 
 def expected_seconds(labels: Iterable[str], evidence: Evidence) -> list[float]:

@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import itertools
 import math
-import operator
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +28,6 @@ from unweave.evaluation.choose import (
     Scored,
     expected_seconds,
     fitting_metrics,
-    time_shares,
 )
 from unweave.evaluation.results import Evaluation, EvaluationData, MatchedPair, Row, ScreenedCode, Screening
 from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
@@ -38,14 +36,16 @@ from unweave.findings import Finding
 from unweave.identifiability import Ladder, ladder
 from unweave.metrics import identification
 from unweave.metrics.screening import ScreenedCodes, screened
+from unweave.names import explains_options
 from unweave.progress import Progress, progress_bar
+from unweave.randomness import seed_range
 from unweave.score import Score
 from unweave.sentences import printable
 from unweave.threads import thread_controller
-from unweave.trust.budget import PLANNED_SHARE, seconds_of_diagnosis
+from unweave.trust.budget import draw_plan, seconds_of_diagnosis, work_of
 from unweave.trust.comparison import Comparison, Difference, comparison_of_parts, letters_of, sets_of_ties
 from unweave.trust.diagnosis import diagnose
-from unweave.trust.floors import noise_floors
+from unweave.trust.floors import may_use_some_rows, noise_floors
 from unweave.trust.intervals import PartScores, check_level, interval_of_parts, part_scores
 from unweave.trust.scoring import result_or_reason, score_or_reason, takes_seed
 from unweave.trust.verdict import check_steps, verdicts
@@ -70,26 +70,34 @@ def assured(
     beside: dict[tuple[str, str], dict[str, Any]] = {}
     of_parts: dict[str, dict[str, PartScores | Finding]] = {}
     scored = {name: _scored(rows, name, chosen) for name in evidences}
-    shares = time_shares(scored, evidences, budget)
+    # representations are compared on the same parts of the samples, so these follow from all of them
+    widest = max(evidence.n_codes for evidence in evidences.values())
+    of_some_rows = {name: may_use_some_rows(evidence) for name, evidence in evidences.items()}
     for name, evidence in evidences.items():
         known_scores = scored[name].scored_metrics
         scores, metrics = scored[name].scores, scored[name].metrics
         about = f" of {name}" if len(evidences) > 1 else ""
-        started = time.process_time()
-        progress.step(f"diagnosis{about}", seconds_of_diagnosis(shares[name].sizes))
+        progress.step(f"diagnosis{about}", seconds_of_diagnosis(evidence))
         dense = evidence.sparse_codes is None
         diagnosis = diagnose(evidence if dense else evidence.factors_alone())
         known["diagnosis"][name] = diagnosis
         steps = check_steps(evidence, diagnosis) if dense and budget else None
-        plan = shares[name].plan(steps, started)
-        watch = progress.counted_step(f"intervals{about}", plan.seconds_of_parts)
-        quota = plan.allowance.parts
-        of_parts[name] = part_scores(known_scores, evidence, quota=quota, n_jobs=n_jobs, watch=watch)
-        watch = progress.counted_step(f"noise floors{about}", plan.seconds_of_draws)
-        quota = plan.allowance.draws
-        floors = noise_floors(known_scores, evidence, quota=quota, n_jobs=n_jobs, watch=watch)
-        progress.step(f"verdicts{about}", plan.seconds_of_trials)
-        untried = plan.allowance.untried if dense else tuple(metrics)
+        plan = draw_plan(
+            {label: work_of(metric) for label, metric in metrics.items()},
+            evidence,
+            budget,
+            tried=steps.evidences if steps else (),
+            some_rows=of_some_rows[name],
+            parts_of_some_rows=all(of_some_rows.values()),
+            n_codes=widest,
+        )
+        watch = progress.counted_step(f"intervals{about}", plan.seconds["parts"])
+        alone = len(evidences) == 1
+        of_parts[name] = part_scores(known_scores, evidence, plan=plan, until_precise=alone, n_jobs=n_jobs, watch=watch)
+        watch = progress.counted_step(f"noise floors{about}", plan.seconds["draws"])
+        floors = noise_floors(known_scores, evidence, plan=plan, n_jobs=n_jobs, watch=watch)
+        progress.step(f"verdicts{about}", plan.seconds["trials"])
+        untried = plan.untried if dense else tuple(metrics)
         judged = verdicts(metrics, scores, evidence, diagnosis, floors, untried=untried, steps=steps)
         for label, found in of_parts[name].items():
             beside[name, label] = {
@@ -262,8 +270,6 @@ IDENTIFIED_SOMEHOW = ("one code", "own codes", "own direction", "readable")
 
 BUDGET = 30.0
 
-MOST_SEEDS = 10_000
-
 
 @dataclass(frozen=True)
 class _Assurance:
@@ -274,13 +280,15 @@ class _Assurance:
     level: float
 
 
+@explains_options
 @with_option_signature
 def evaluate(
     factors: object = None,
     codes: object = None,
     *,
     metrics: MetricChoice | Iterable[MetricChoice] | None = None,
-    seeds: int | Iterable[int] = 0,
+    n_seeds: int = 1,
+    seed: int = 0,
     quick: bool = False,
     budget: float = BUDGET,
     level: float = 0.95,
@@ -300,15 +308,18 @@ def evaluate(
         (docs/panel.md). ``"all"`` stands for the whole catalogue, and the name of a family, such as ``"information"``,
         for its metrics. Metrics of a group that need more than was given are left out; those of posteriors, for
         example, need ``codes=Posterior(mean, std)``. A name may have options: ``"mcc:correlation=spearman"``.
-    seeds : int or iterable of int
-        Random seeds. Metrics with a random part are computed once for each seed.
+    n_seeds : int
+        Number of seeds. Metrics with a random part are computed once for each, and their scores are averaged.
+    seed : int
+        The first seed; the others follow it.
     quick : bool
         Whether to compute scores only, without noise floors, intervals and verdicts.
     budget : float
-        Approximate CPU seconds for scores, noise floors, intervals and verdicts together. The scores are always
-        computed. The remaining budget, but at least half of the budget, is allotted according to expected and not to
-        measured times, so that the same call gives the same numbers on a busy machine. For slow metrics, noise floors
-        use fewer permutations and intervals use fewer parts of the samples, or they are left out; a note names them.
+        Largest number of CPU seconds, approximately, for scores, noise floors, intervals and verdicts of one
+        representation. Draws stop as soon as they are decided, so that a call mostly takes less. The budget is
+        converted to numbers of draws by a table of costs and not by a clock, so that the same call gives the same
+        numbers on a busy machine; a metric that is not in the table counts as a tenth of a second per 1,000 rows. What
+        does not fit is "not checked", and a note says so. No verdict changes otherwise with the budget.
     level : float
         Confidence level of the intervals.
     screen : bool, optional
@@ -343,16 +354,19 @@ def evaluate(
         evidence = factors
     else:
         evidence = Evidence(factors, codes, **evidence_options)
+    seeds = seed_range(n_seeds, seed)
     return _run({"codes": evidence}, metrics, seeds, n_jobs, progress, _Assurance(quick, budget, level), screen)
 
 
+@explains_options
 @with_option_signature
 def compare(
     factors: object,
     representations: Mapping[str, object],
     *,
     metrics: MetricChoice | Iterable[MetricChoice] | None = None,
-    seeds: int | Iterable[int] = 0,
+    n_seeds: int = 1,
+    seed: int = 0,
     quick: bool = False,
     budget: float = BUDGET,
     level: float = 0.95,
@@ -380,6 +394,7 @@ def compare(
     }
     if len(evidences) < len(representations):
         raise EvidenceError("Two representations have the same name: give each a name of its own.")
+    seeds = seed_range(n_seeds, seed)
     return _run(_on_common_rows(evidences), metrics, seeds, n_jobs, progress, _Assurance(quick, budget, level), screen)
 
 
@@ -404,7 +419,7 @@ def _on_common_rows(evidences: dict[str, Evidence]) -> dict[str, Evidence]:
 def _run(
     evidences: Mapping[str, Evidence],
     metrics: MetricChoice | Iterable[MetricChoice] | None,
-    seeds: int | Iterable[int],
+    seeds: Sequence[int],
     n_jobs: int,
     progress: bool,
     assurance: _Assurance,
@@ -417,12 +432,11 @@ def _run(
     evidences, screening = screened_first(evidences, screen, is_panel)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
     chosen = {label: entry for of_one in fitting.values() for label, entry in of_one.items()}
-    seed_list = _seed_list(seeds)
     jobs = [
         (name, evidence, label, entry, seed)
         for name, evidence in evidences.items()
         for label, entry in fitting[name].items()
-        for seed in (seed_list if takes_seed(entry) else [None])
+        for seed in (seeds if takes_seed(entry) else [None])
     ]
     if not jobs:
         raise EvidenceError(_what_is_missing(next(iter(evidences.values()))))
@@ -433,7 +447,8 @@ def _run(
         for evidence in evidences.values()
         for seconds in expected_seconds([label for _, here, label, _, _ in jobs if here is evidence], evidence)
     ]
-    in_all = max(sum(expected) + (0.0 if assurance.quick else assurance.budget * PLANNED_SHARE), sum(expected) * 1.01)
+    of_draws = 0.0 if assurance.quick else assurance.budget * len(evidences)
+    in_all = max(sum(expected) + of_draws, sum(expected) * 1.01)
     with (
         thread_controller().limit(
             limits=1
@@ -543,19 +558,6 @@ def _what_is_missing(evidence: Evidence) -> str:
         f"No metric can be computed from {' and '.join(given) or 'nothing'} alone: pass {missing} too. "
         "Without factors a posterior (codes=Posterior(mean, std)) or a decoder (decoder=) can be measured."
     )
-
-
-def _seed_list(seeds: int | Iterable[int]) -> list[int]:
-    several = seeds if isinstance(seeds, Iterable) else [seeds]
-    try:
-        listed = [operator.index(seed) for seed in itertools.islice(several, MOST_SEEDS + 1)]
-    except TypeError:
-        listed = [-1]
-    if len(listed) > MOST_SEEDS:
-        raise EvidenceError(f"There are more than {MOST_SEEDS} seeds: pass fewer.")
-    if not listed or min(listed) < 0 or len(set(listed)) < len(listed):
-        raise EvidenceError(f"seeds={seeds!r} are not seeds: pass a whole number from 0, or several different ones.")
-    return listed
 
 
 def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None) -> Row:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.errors import UnweaveError
 from unweave.evidence.columns import EvidenceError, quoted
 
 LARGEST_UNPACKED, MOST_COMPRESSED = 1_000_000_000, 100  # larger data (in bytes) may not be compressed more than this
@@ -23,7 +24,7 @@ def refuse_bomb(what: str, unpacked: int, stored: int) -> None:
 
     >>> refuse_bomb("The array 'codes' of a.npz", unpacked=5_000_000_000, stored=1_000_000)
     Traceback (most recent call last):
-    unweave.evidence.columns.EvidenceError: The array 'codes' of a.npz takes 5.0 GB once unpacked from 1.0 MB: \
+    unweave.InputError: The array 'codes' of a.npz takes 5.0 GB once unpacked from 1.0 MB: \
 save it without compression if this is intended.
     """
     if unpacked > LARGEST_UNPACKED and unpacked > MOST_COMPRESSED * stored:
@@ -59,7 +60,7 @@ def refusing_broken_arrays(path: Path) -> Iterator[None]:
     """Turn all errors of reading a damaged numpy file into an EvidenceError."""
     try:
         yield
-    except EvidenceError:
+    except UnweaveError:
         raise
     except Exception as error:  # numpy, zip, zlib and tokenize have different errors for damaged files
         if "Object arrays" in str(error) or "Python objects" in str(error):

@@ -32,7 +32,6 @@ from unweave.evidence.inputs import (
     names_of,
     parts_by_labels,
     read_inputs,
-    refuse_unknown_options,
     rows_of_part,
     values_of,
     with_option_signature,
@@ -41,6 +40,7 @@ from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolve
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.sparse import code_names_of, is_sparse, sparse_columns
 from unweave.evidence.splits import fold_of_each_row, places, renumbered, same_rows, shuffled_rows, train_and_test_rows
+from unweave.names import refuse_unknown_options
 from unweave.randomness import random_stream
 
 
@@ -128,9 +128,24 @@ class Derivable:
                 return folds
         key = ("fold of each row", n_folds, seed)
         if key not in self._memo:
-            self._memo[key] = fold_of_each_row(self.n_rows, self.row_groups, n_folds, seed, self.class_columns)
+            self._memo[key] = fold_of_each_row(self.n_rows, self._units, n_folds, seed, self.class_columns)
         fold: Rows = self._memo[key]
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds)]
+
+    @cached_property
+    def same_rows(self) -> Rows | None:
+        """Number of the sample that each row belongs to, if many rows are of the same sample; None otherwise."""
+        if self.row_groups is not None or self.sparse_codes is not None or self._permuted_from is not None:
+            return None
+        if self.all_rows is not None:
+            return None
+        return same_rows(self.factors, self.codes)
+
+    @property
+    def _units(self) -> Rows | None:
+        """Rows that splits keep together: row groups, or rows of the same sample; None if rows are split one by one."""
+        original = self if self._permuted_from is None else self._permuted_from[0]
+        return original.same_rows if self.row_groups is None else self.row_groups
 
     @property
     def class_columns(self) -> tuple[FloatArray, ...]:
@@ -145,7 +160,7 @@ class Derivable:
             train, test = (places(side, own_rows) for side in original.split(test_share, seed))
             if train.size and test.size:
                 return train, test
-        return train_and_test_rows(self.n_rows, self.row_groups, test_share, seed, self.class_columns)
+        return train_and_test_rows(self.n_rows, self._units, test_share, seed, self.class_columns)
 
     def permuted(self, rng: int | np.random.Generator, order: Rows | None = None) -> Self:
         """The same columns, with each row of codes assigned to another row of factors; results per column are shared.
@@ -350,7 +365,8 @@ class Evidence(Derivable):
 
     @with_option_signature
     def __init__(self, factors: object = None, codes: object = None, **options: Unpack[EvidenceOptions]) -> None:
-        refuse_unknown_options(options, OPTION_NAMES, "Evidence")
+        if not options.keys() <= OPTION_NAMES:
+            refuse_unknown_options(options, OPTION_NAMES, "Evidence")
         self.all_rows: RowSummary | None = None
         self.row_summary: RowSummary | None = None
         source, kinds = large_source(factors, codes, options), options.get("kinds")
@@ -431,15 +447,6 @@ class Evidence(Derivable):
         if self.posterior is not None:
             return self.posterior.collapsed
         return tuple(compress(self.code_names, self.code_columns.constant))
-
-    @cached_property
-    def same_rows(self) -> Rows | None:
-        """Number of the distinct row that each row equals, if many rows are repeated; None otherwise."""
-        if self.row_groups is not None or self.sparse_codes is not None or self._permuted_from is not None:
-            return None
-        if self.all_rows is not None:
-            return None
-        return same_rows(self.factors, self.codes)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
@@ -26,7 +26,6 @@ from unweave.evidence.decoders import Sampler
 from unweave.evidence.kinds import KindsGiven
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.splits import group_table, renumbered
-from unweave.names import suggestion
 from unweave.randomness import random_stream
 
 if TYPE_CHECKING:
@@ -62,19 +61,6 @@ class EvidenceOptions(TypedDict, total=False):
 OPTION_NAMES = frozenset(EvidenceOptions.__annotations__)
 
 DEFAULTS: dict[str, object] = dict.fromkeys(EvidenceOptions.__annotations__) | {"missing": "refuse"}
-
-
-def refuse_unknown_options(given: Iterable[str], known: Iterable[str], whose: str) -> None:
-    """Raise a TypeError for the first unknown option, and suggest the most similar known one.
-
-    >>> refuse_unknown_options(["kidns"], OPTION_NAMES, "Evidence")
-    Traceback (most recent call last):
-    TypeError: Evidence has no option 'kidns': did you mean 'kinds'?
-    """
-    known = list(known)
-    unknown = next((name for name in given if name not in known), None)
-    if unknown is not None:
-        raise TypeError(f"{whose} has no option {unknown!r}: {suggestion(unknown, known)}")
 
 
 def option_parameters() -> list[inspect.Parameter]:

@@ -64,7 +64,7 @@ def sparse_array(layout: str, shape: Any, data: Any, first: Any, second: Any) ->
     [[0.0, 0.0, 5.0]]
     >>> sparse_array("csr", (1, 3), [5.0], [9], [0, 1])
     Traceback (most recent call last):
-    unweave.evidence.columns.EvidenceError: The parts of the sparse codes do not fit together: build the \
+    unweave.InputError: The parts of the sparse codes do not fit together: build the \
 matrix again.
     """
     import scipy.sparse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -121,7 +122,9 @@ def _nested_cells(unit_of_row: Rows, classes: Classes, most_cells: int) -> list[
     return cells
 
 
-def shuffled_rows(n_rows: int, row_groups: Rows | None, rng: np.random.Generator) -> Rows:
+def shuffled_rows(
+    n_rows: int, row_groups: Rows | None, rng: np.random.Generator, order_of_groups: Sequence[int] | None = None
+) -> Rows:
     """Random order of the rows, which breaks the pairing of codes and factors; groups are permuted as a whole."""
     unit_of_row = np.arange(n_rows) if row_groups is None else row_groups
     _enough_units(unit_of_row, row_groups, 2, "Breaking the pairing")
@@ -130,7 +133,7 @@ def shuffled_rows(n_rows: int, row_groups: Rows | None, rng: np.random.Generator
     place = np.argsort(row_groups, kind="stable")
     blocks = np.split(place, np.flatnonzero(np.diff(row_groups[place])) + 1)
     order = np.empty(n_rows, dtype=np.intp)
-    order[place] = np.concatenate([blocks[k] for k in rng.permutation(len(blocks))])
+    order[place] = np.concatenate([blocks[k] for k in order_of_groups or rng.permutation(len(blocks))])
     return order
 
 
@@ -168,11 +171,22 @@ FEWEST_DISTINCT = 10
 DISTINCT = 0.9  # smallest number of distinct values of one code, as a share of the distinct rows
 
 
-def same_rows(factors: FloatArray, codes: FloatArray) -> Rows | None:
-    """Number of the distinct row that each row equals, if many rows are repeated; None if rows may be equal by chance.
+FEWEST_CLUSTERS = 15
 
-    Rows with few levels are often equal by chance. If a code with non-integer values differs between nearly all
-    distinct rows, equal rows are the same sample.
+ROWS_PER_CLUSTER = 5.0
+
+CROSSED = 0.5  # smallest share of all combinations of levels that a crossed design has
+
+COMMON = 5.0  # a row that is repeated more than this many times as often as others is a default value, not a sample
+
+
+def same_rows(factors: FloatArray, codes: FloatArray) -> Rows | None:
+    """Number of the sample that each row belongs to, if many rows are of the same sample; None otherwise.
+
+    Rows are of the same sample if their factors and codes are equal, and a code with non-integer values differs between
+    nearly all distinct rows: rows with few levels are often equal by chance. They are also of the same sample, such as
+    a subject or a video, if their factors are equal and these are not the levels of a design (`clusters`). Rows that
+    are equal because a factor does not apply to them, such as the size of an absent object, are samples of their own.
 
     >>> rows = np.random.default_rng(0).normal(size=(20, 1))
     >>> same_rows(rows, rows) is None, same_rows(np.tile(rows, (2, 1)), np.tile(rows, (2, 1))).max()
@@ -181,15 +195,47 @@ def same_rows(factors: FloatArray, codes: FloatArray) -> Rows | None:
     n_rows, n_most = len(codes), (1 - REPEATED) * len(codes)
     if n_rows < FEWEST_ROWS or not (factors.shape[1] and codes.shape[1]):
         return None
-    searched = codes[:, :MOST_SEARCHED]
-    fractions = searched[:, (searched % 1 != 0).any(axis=0)][:, :MOST_COLUMNS]
+    fractional = (column for column in codes.T[:MOST_SEARCHED] if (column[:100] % 1).any() or (column % 1).any())
     n_values = 0
-    for column in fractions.T:
-        n_values = max(n_values, np.unique(column).size)
+    for column in itertools.islice(fractional, MOST_COLUMNS):
+        n_values = max(n_values, 1 + int(np.count_nonzero(np.diff(np.sort(column)))))
         if n_values > n_most:  # one column that differs between nearly all rows is enough
-            return None
+            return clusters(factors)
     if n_values < FEWEST_DISTINCT:
         return None
-    same = np.unique(np.column_stack([factors, codes]), axis=0, return_inverse=True)[1].ravel().astype(np.intp)
+    same = _with_defaults_apart(np.column_stack([factors, codes]))
     n_distinct = int(same.max()) + 1
-    return same if n_values >= DISTINCT * n_distinct and n_distinct <= n_most else None
+    if n_values >= DISTINCT * n_distinct and n_distinct <= n_most:
+        return same
+    return clusters(factors) if n_distinct > n_most else None
+
+
+def _with_defaults_apart(rows: FloatArray) -> Rows:
+    """Number of the distinct row that each row equals; rows that are far more common than others count as different."""
+    same = np.unique(rows, axis=0, return_inverse=True)[1].ravel().astype(np.intp)
+    counts = np.bincount(same)
+    common = counts[same] > COMMON * max(counts.mean(), np.median(counts))
+    return renumbered(np.where(common, counts.size + np.arange(same.size), same))
+
+
+def clusters(factors: FloatArray) -> Rows | None:
+    """The cluster of each row if the rows come from few samples, each with factors of its own; None otherwise.
+
+    There are at least 15 clusters with 5 rows each on average, one factor nearly tells the clusters apart, and the
+    clusters are fewer than half of the combinations of levels: a grid of factor values is not a set of subjects.
+
+    >>> subject = np.repeat(np.arange(20), 10)
+    >>> clusters(np.random.default_rng(0).normal(size=(20, 2))[subject]).max()
+    np.int64(19)
+    >>> clusters(np.column_stack([subject % 4, subject // 4]).astype(float)) is None
+    True
+    """
+    levels = [np.unique(column).size for column in factors.T]
+    n_most = len(factors) / ROWS_PER_CLUSTER
+    if len(levels) < 2 or not FEWEST_CLUSTERS / 2 <= max(levels) <= n_most:
+        return None
+    found = _with_defaults_apart(factors)
+    n_found = int(found.max()) + 1
+    if not FEWEST_CLUSTERS <= n_found <= min(n_most, 2 * max(levels)):
+        return None
+    return found if n_found < CROSSED * float(np.prod(np.array(levels, dtype=np.float64))) else None

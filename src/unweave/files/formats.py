@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from unweave.evidence import EvidenceError, archives
+from unweave.errors import FileError, OptionError, UnweaveError
+from unweave.evidence import archives
 from unweave.evidence.archives import array_in, refuse_bomb, refusing_broken_arrays
 from unweave.evidence.blocks import LARGEST_IN_MEMORY, ROWS_IN_BLOCK, Block, RowBlocks
 from unweave.evidence.columns import quoted
@@ -40,16 +41,16 @@ def stored_arrays(path: Path) -> dict[str, Any]:
     is_zarr = path.suffix.lower() == ".zarr"
     try:
         arrays = _zarr(path) if is_zarr else _hdf5(path)
-    except EvidenceError:
+    except UnweaveError:
         raise
     except ImportError as error:
         extra = "zarr" if is_zarr else "datasets"
-        raise EvidenceError(f"{path} needs the package {error.name}: install unweave[{extra}].") from None
+        raise OptionError(f"{path} needs the package {error.name}: install unweave[{extra}].") from None
     except Exception as error:  # both libraries raise many kinds of errors for damaged files
         reason = " ".join(str(error).split())[:100]
-        raise EvidenceError(f"{path} cannot be read as arrays ({reason}): check the file, or save it again.") from None
+        raise FileError(f"{path} cannot be read as arrays ({reason}): check the file, or save it again.") from None
     if not arrays:
-        raise EvidenceError(f"{path} has no arrays in its root group: store 'factors' and 'codes' there.")
+        raise FileError(f"{path} has no arrays in its root group: store 'factors' and 'codes' there.")
     return arrays
 
 
@@ -59,18 +60,18 @@ def checked_array(path: Path, name: str, array: Any) -> Any:
     try:
         chunk = math.prod(array.chunks or ())
         if array.shape is None or not math.prod(array.shape):
-            raise EvidenceError(f"{what} is empty: store one row per sample.")
+            raise FileError(f"{what} is empty: store one row per sample.")
         unpacked = max(math.prod(array.shape), chunk) * (array.dtype.itemsize or 8)
         if path.suffix.lower() == ".zarr":
             stored = array.nbytes_stored()
         else:
             stored = min(array.id.get_storage_size(), os.path.getsize(path))
             _refuse_false_chunks(what, array, chunk * array.dtype.itemsize)
-    except EvidenceError:
+    except UnweaveError:
         raise
     except Exception as error:
         reason = " ".join(str(error).split())[:100]
-        raise EvidenceError(f"{what} cannot be read ({reason}): check the file, or save it again.") from None
+        raise FileError(f"{what} cannot be read ({reason}): check the file, or save it again.") from None
     refuse_bomb(what, unpacked, stored)
     return array
 
@@ -82,14 +83,12 @@ def _hdf5(path: Path) -> dict[str, Any]:
     arrays = {}
     for name in file:
         if not isinstance(file.get(name, getlink=True), h5py.HardLink):
-            raise EvidenceError(
-                f"{path} has a link called {quoted(name)}, which is not followed: store the array itself."
-            )
+            raise FileError(f"{path} has a link called {quoted(name)}, which is not followed: store the array itself.")
         entry = file[name]
         if not isinstance(entry, h5py.Dataset):
             continue
         if entry.is_virtual or entry.external:
-            raise EvidenceError(
+            raise FileError(
                 f"The array {quoted(name)} of {path} is in other files, which are not read: store its values here."
             )
         arrays[str(name)] = entry
@@ -100,7 +99,7 @@ def _refuse_false_chunks(what: str, array: Any, n_bytes: int) -> None:
     """Raise an error for a compressed chunk that is larger than the file says, because HDF5 would unpack all of it."""
     filters = [array.id.get_create_plist().get_filter(k)[0] for k in range(array.id.get_create_plist().get_nfilters())]
     if len(set(filters)) < len(filters):
-        raise EvidenceError(f"{what} is compressed more than once: store it with one compression.")
+        raise FileError(f"{what} is compressed more than once: store it with one compression.")
     if 1 not in filters:  # other compressions than zlib are too weak to matter
         return
     for k in range(array.id.get_num_chunks()):
@@ -109,7 +108,7 @@ def _refuse_false_chunks(what: str, array: Any, n_bytes: int) -> None:
             stream = zlib.decompressobj()
             stream.decompress(array.id.read_direct_chunk(chunk.chunk_offset)[1], n_bytes + 1024)
             if not stream.eof:
-                raise EvidenceError(f"{what} has a part that is larger than it says: store it again.")
+                raise FileError(f"{what} has a part that is larger than it says: store it again.")
 
 
 def _zarr(path: Path) -> dict[str, Any]:
@@ -117,7 +116,7 @@ def _zarr(path: Path) -> dict[str, Any]:
 
     for entry in path.rglob("*"):
         if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
-            raise EvidenceError(f"{path} contains a link or device, {quoted(entry.name)}: store the arrays themselves.")
+            raise FileError(f"{path} contains a link or device, {quoted(entry.name)}: store the arrays themselves.")
     return {str(name): array for name, array in zarr.open_group(str(path), mode="r").arrays()}
 
 
@@ -169,21 +168,21 @@ class Opened:
 
     def _check(self, names: Sequence[str]) -> None:
         if self.is_one_array:
-            raise EvidenceError(f"{self.path} contains one array without names, so it has no {names[0]!r}: omit names.")
+            raise FileError(f"{self.path} contains one array without names, so it has no {names[0]!r}: omit names.")
         known = set(self.names)
         for name in names:
             if name not in known:
                 what = "array" if self.is_archive else "column"
-                raise EvidenceError(
+                raise FileError(
                     f"{self.path} has no {what} {name!r} but {shown(self.names)}: name existing ones with --factors, "
                     "--codes and --row-groups."
                 )
         if len(set(names)) < len(names):
-            raise EvidenceError(f"{mode(names)!r} is named twice: name every array or column once.")
+            raise OptionError(f"{mode(names)!r} is named twice: name every array or column once.")
 
 
 def opened(path: str | Path) -> Opened:
-    """Content of a file; raises an EvidenceError if it does not exist, cannot be read or has another format."""
+    """Content of a file; raises a FileError if it does not exist, cannot be read or has another format."""
     path = Path(path)
     ending = path.suffix.lower()
     if ending in STORED and os.path.exists(path):
@@ -193,13 +192,13 @@ def opened(path: str | Path) -> Opened:
         frame = _parts(path)
         return Opened(path, frame, tuple(frame.columns))
     if not os.path.isfile(path):
-        raise EvidenceError(f"There is no file {path}: check the name and the folder.")
+        raise FileError(f"There is no file {path}: check the name and the folder.")
     if ending in (".npy", ".npz"):
         return _opened_arrays(path, np.ndarray if ending == ".npy" else np.lib.npyio.NpzFile)
     if ending in (".csv", ".parquet"):
         frame = _frame(path, is_csv=ending == ".csv")
         return Opened(path, frame, tuple(frame.columns))
-    raise EvidenceError(f"{path} has an unsupported format ({ending or 'no ending'}): use {FORMATS}.")
+    raise FileError(f"{path} has an unsupported format ({ending or 'no ending'}): use {FORMATS}.")
 
 
 def _opened_arrays(path: Path, expected: type[Any]) -> Opened:
@@ -221,12 +220,12 @@ def _sparse_matrix(path: Path, archive: np.lib.npyio.NpzFile) -> Any:
     written = array_in(archive, "format", path).item()
     layout = written.decode() if isinstance(written, bytes) else str(written)
     if layout not in PLACES:
-        raise EvidenceError(f"{path} is a sparse matrix in the format {quoted(layout)}: save matrix.tocsc() instead.")
+        raise FileError(f"{path} is a sparse matrix in the format {quoted(layout)}: save matrix.tocsc() instead.")
     parts = [array_in(archive, name, path) for name in ("shape", "data", *PLACES[layout])]
     try:
         return sparse_array(layout, *parts)
-    except EvidenceError as error:
-        raise EvidenceError(f"{path}: {error}") from None
+    except UnweaveError as error:
+        raise FileError(f"{path}: {error}") from None
 
 
 def _frame(path: Path, is_csv: bool) -> Any:
@@ -243,7 +242,7 @@ def _frame(path: Path, is_csv: bool) -> Any:
             return _tidied(frame.drop(unnamed))  # a column without a name is the index that pandas writes
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, UnicodeError, csv.Error) as error:
         reason = str(error).split("\n")[0][:200]
-        raise EvidenceError(
+        raise FileError(
             f"{path} cannot be read as a {path.suffix} table ({reason}): check the file, or save it again."
         ) from None
 
@@ -254,18 +253,16 @@ def _checked_header(path: Path) -> list[str]:
         line = stream.readline()
         header = [name.strip() for name in next(csv.reader([line]), [])]
     if not line.replace("\t", "").rstrip("\r\n").isprintable():  # polars would unpack what looks compressed
-        raise EvidenceError(f"{path} has characters in its first row that are no text: save it as plain text.")
+        raise FileError(f"{path} has characters in its first row that are no text: save it as plain text.")
     other = max(SEPARATORS, key=line.count)
     if line.count(other) > line.count(","):
-        raise EvidenceError(
+        raise FileError(
             f"{path} is separated by {SEPARATORS[other]}: save it with commas between columns and points in numbers."
         )
     if header and all(map(_is_number, header)):
-        raise EvidenceError(f"{path} has numbers in its first row: put the names of the columns there.")
+        raise FileError(f"{path} has numbers in its first row: put the names of the columns there.")
     if len(set(header)) < len(header):
-        raise EvidenceError(
-            f"{path} has two columns called {quoted(mode(header))}: give every column a name of its own."
-        )
+        raise FileError(f"{path} has two columns called {quoted(mode(header))}: give every column a name of its own.")
     return header
 
 
@@ -297,7 +294,7 @@ def _parts(folder: Path) -> Any:
 
     paths = sorted(folder.glob(PARTS))
     if not paths:
-        raise EvidenceError(f"{folder} is a folder without .parquet files: pass a file in it, {FORMATS}.")
+        raise FileError(f"{folder} is a folder without .parquet files: pass a file in it, {FORMATS}.")
     frames = [_frame(path, is_csv=False) for path in paths]
     refuse_different_parts(paths, [dict(frame.schema) for frame in frames])
     return polars.concat(frames, how="vertical_relaxed")
@@ -309,13 +306,13 @@ def refuse_different_parts(paths: Sequence[Path], schemas: Sequence[dict[str, An
     for path, schema in zip(paths, schemas, strict=True):
         if list(schema) != list(first):
             differing = sorted(set(schema) ^ set(first)) or list(schema)
-            raise EvidenceError(
+            raise FileError(
                 f"{path.name} and {paths[0].name} have different columns ({shown(differing)}): write all parts "
                 "with the same columns in the same order."
             )
         for name, dtype in schema.items():
             if kind_of(dtype) != kind_of(first[name]):
-                raise EvidenceError(
+                raise FileError(
                     f"Column {name!r} is {dtype} in {path.name} and {first[name]} in {paths[0].name}: write it with "
                     "one kind in all parts."
                 )
@@ -400,7 +397,7 @@ def parquet_blocks(
 
     paths = sorted(Path(folder).glob(PARTS))
     if not paths:
-        raise EvidenceError(f"{folder} is a folder without .parquet files: pass a folder that has some.")
+        raise FileError(f"{folder} is a folder without .parquet files: pass a folder that has some.")
     schemas = [_schema(path) for path in paths]
     refuse_different_parts(paths, schemas)
     factor_names, code_names = _sides(Path(folder), list(schemas[0]), list(factors), list(codes))
@@ -415,7 +412,7 @@ def parquet_blocks(
     ]
     parts = [part for part in parts if part.n_rows]
     if not parts:
-        raise EvidenceError(f"The files of {folder} have no rows: pass at least a few samples.")
+        raise FileError(f"The files of {folder} have no rows: pass at least a few samples.")
     names = _expanded(parts[0], schemas[0], code_names)
     return RowBlocks(parts, tuple(factor_names), names, **settings)
 
@@ -443,7 +440,7 @@ def _schema(path: Path) -> dict[str, Any]:
         return dict(polars.read_parquet_schema(path))
     except (polars.exceptions.PolarsError, OSError) as error:
         reason = str(error).split("\n")[0]
-        raise EvidenceError(
+        raise FileError(
             f"{path} cannot be read as a .parquet table ({reason}): check the file, or save it again."
         ) from None
 
@@ -451,12 +448,12 @@ def _schema(path: Path) -> dict[str, Any]:
 def _sides(folder: Path, names: list[str], factors: list[str], codes: list[str]) -> tuple[list[str], list[str]]:
     for name in (*factors, *codes):
         if name not in names:
-            raise EvidenceError(f"{folder} has no column {name!r} but {shown(names)}: name existing columns.")
+            raise FileError(f"{folder} has no column {name!r} but {shown(names)}: name existing columns.")
     factor_names = factors or [name for name in names if name.lower().startswith(PREFIX["factors"])]
     rest = [name for name in names if name not in set(factor_names)]
     code_names = codes or (rest if factors else [name for name in rest if name.lower().startswith(PREFIX["codes"])])
     if not (factor_names and code_names):
-        raise EvidenceError(
+        raise FileError(
             f"{folder} does not say which of its columns are factors and which are codes ({shown(names)}): "
             "name the factors with --factors A,B, or begin the names with 'factor' and 'code'."
         )
@@ -484,7 +481,7 @@ def _numbers(path: str, series: Any) -> Any:
     if series.dtype.base_type() is polars.List:
         lengths = series.list.len().unique().to_list()
         if len(lengths) != 1 or not lengths[0]:
-            raise EvidenceError(
+            raise FileError(
                 f"Column {series.name!r} of {path} has lists of different lengths: they must have the same length."
             )
         series = series.list.to_array(lengths[0])
@@ -492,7 +489,7 @@ def _numbers(path: str, series: Any) -> Any:
         array = series.to_numpy()
         return array if array.dtype == np.float32 else array.astype(np.float64)
     if not (series.dtype.is_numeric() or series.dtype == polars.Boolean):
-        raise EvidenceError(
+        raise FileError(
             f"Column {series.name!r} of {path} is {series.dtype}: codes are numbers, so leave this column out."
         )
     return (series if series.dtype == polars.Float32 else series.cast(polars.Float64)).to_numpy()[:, None]

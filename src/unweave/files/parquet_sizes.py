@@ -9,7 +9,7 @@ import mmap
 from pathlib import Path
 from typing import Any
 
-from unweave.evidence import EvidenceError
+from unweave.errors import FileError
 from unweave.evidence.archives import refuse_bomb
 
 BYTES_PER_VALUE = 16  # of a number or of the view of a text, of which a page may store a million as one run
@@ -23,9 +23,9 @@ def refuse_parquet_bomb(path: Path) -> None:
         with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
             stored, unpacked = len(content), _unpacked(content)
     except OSError as error:
-        raise EvidenceError(f"{path} cannot be read: {error.strerror}; check the file.") from None
+        raise FileError(f"{path} cannot be read: {error.strerror}; check the file.") from None
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise EvidenceError(
+        raise FileError(
             f"{path} cannot be read as a .parquet table (its headers are damaged): check the file, or save it again."
         ) from None
     refuse_bomb(f"The table {path}", unpacked, stored)

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from unweave.evidence import EvidenceError, Jacobians, Posterior
+from unweave.errors import FileError, OptionError
+from unweave.evidence import Jacobians, Posterior
 from unweave.evidence.columns import read_table
 from unweave.files.formats import Opened, is_large_folder, is_store, opened, parquet_blocks, shown
 from unweave.own_modules import imported
@@ -75,10 +76,10 @@ def read_files(
     """
     both = set(factors) & set(codes) if codes_path is None else set()
     if both:
-        raise EvidenceError(f"{min(both)!r} is named as a factor and as a code: name it once.")
+        raise OptionError(f"{min(both)!r} is named as a factor and as a code: name it once.")
     folder = codes_path is None and os.path.isdir(path) and not is_store(path)
     if cluster is not None and not folder:
-        raise EvidenceError(f"A cluster reads folders of Parquet files, and {path} is not one: leave --cluster out.")
+        raise OptionError(f"A cluster reads folders of Parquet files, and {path} is not one: leave --cluster out.")
     if folder and row_groups is None and (cluster is not None or (in_blocks and is_large_folder(path))):
         return Files(parquet_blocks(path, factors=factors, codes=codes, cluster=cluster), None)
     first = opened(path)
@@ -111,7 +112,7 @@ def refuse_different_factors(factors: Mapping[str, Any]) -> None:
     for path, other in others:
         named_alike = (other.names, other.levels) == (first.names, first.levels)
         if not (named_alike and np.array_equal(other.values, first.values, equal_nan=True)):
-            raise EvidenceError(
+            raise FileError(
                 f"{path} and {first_path} have different factors: compare representations of the same samples, "
                 "in the same order."
             )
@@ -122,7 +123,7 @@ def _both_sides(
 ) -> tuple[list[str], list[str]]:
     """Names of the factors and of the codes in a file that contains both."""
     if file.is_one_array:
-        raise EvidenceError(f"{file.path} contains one array: pass two files, the factors and then the codes.")
+        raise FileError(f"{file.path} contains one array: pass two files, the factors and then the codes.")
     if file.is_archive:
         return factors or ["factors"], codes or ["codes"]
     names = [name for name in file.names if name != row_groups]
@@ -131,7 +132,7 @@ def _both_sides(
     rest = [name for name in names if name not in named] if factors else names
     code_names = codes or (rest if factors else _beginning_with(PREFIX["codes"], rest))
     if not (factor_names and code_names):
-        raise EvidenceError(
+        raise FileError(
             f"{file.path} does not say which of its columns are factors and which are codes ({shown(names)}): "
             "name the factors with --factors A,B, or begin the names with 'factor' and 'code'."
         )
@@ -158,7 +159,7 @@ def _with_std(file: Opened, codes: Any, code_names: Sequence[str], stated: str |
     if name is None:
         return codes
     if not file.is_archive:
-        raise EvidenceError(
+        raise FileError(
             f"{file.path} is not an .npz file, and standard deviations are only read from .npz files: save one with "
             "the codes."
         )
@@ -172,7 +173,7 @@ def _named_factors(file: Opened, table: Any, stated: Sequence[str]) -> Any:
         return table
     names, columns = [str(name) for name in file.column(NAMES)], np.asarray(table)
     if columns.ndim != 2 or len(names) != columns.shape[1]:
-        raise EvidenceError(
+        raise FileError(
             f"{file.path} has {len(names)} {NAMES} for factors of shape {columns.shape}: store one name per factor."
         )
     return dict(zip(names, columns.T, strict=True))
@@ -214,7 +215,7 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
     if source.endswith((".npy", ".npz")):
         return _saved(Path(source))
     if ":" not in source:
-        raise EvidenceError(
+        raise FileError(
             f"{source!r} is neither saved Jacobians (.npy, .npz) nor an importable path: write module:name."
         )
     found = imported(source, "decoder")
@@ -238,11 +239,11 @@ def _saved(path: Path) -> object:
     if file.is_one_array:
         return Jacobians(file.content)
     if "jacobians" not in file.names and "codes" in file.names:
-        raise EvidenceError(
+        raise FileError(
             f"{path} has codes, but the geometry metrics need a decoder: pass the decoder as module:name, or a file "
             "with its Jacobians."
         )
     if "jacobians" not in file.names and len(file.names) != 1:
-        raise EvidenceError(f"{path} has no array 'jacobians' but {shown(file.names)}: rename the array to use.")
+        raise FileError(f"{path} has no array 'jacobians' but {shown(file.names)}: rename the array to use.")
     name = "jacobians" if "jacobians" in file.names else file.names[0]
     return Jacobians(file.column(name), file.column("scales") if "scales" in file.names else None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from unweave import __version__
+from unweave.errors import InputError, OptionError
 from unweave.evaluation import Evaluation
-from unweave.evidence import EvidenceError
 
 TASK = "feature-extraction"
 
@@ -48,11 +48,11 @@ def model_index(
     """
     names = evaluation.representations
     if representation is None and len(names) > 1:
-        raise EvidenceError(f"There are {len(names)} representations: name one, such as {names[0]!r}.")
+        raise InputError(f"There are {len(names)} representations: name one, such as {names[0]!r}.")
     lines = evaluation.to_frame().to_dicts()
     chosen = names[0] if representation is None else representation
     if chosen not in names:
-        raise EvidenceError(f"There is no representation {chosen!r}: use {', '.join(map(repr, names))}.")
+        raise OptionError(f"There is no representation {chosen!r}: use {', '.join(map(repr, names))}.")
     metrics = [_metric(line) for line in lines if line["representation"] == chosen and line["value"] == line["value"]]
     dataset = {"type": dataset_type, "name": dataset_name or dataset_type} | ({"split": split} if split else {})
     result = {

@@ -10,9 +10,10 @@ from typing import Any, Unpack
 import numpy as np
 
 from unweave.card.decorator import metric_of
+from unweave.errors import InputError
 from unweave.evaluation import evaluate
 from unweave.evaluation.choose import MetricChoice, chosen_metrics
-from unweave.evidence import EvidenceError, EvidenceOptions
+from unweave.evidence import EvidenceOptions
 
 Codes = Callable[[Any, Any], Any]
 
@@ -96,7 +97,7 @@ class Scorer:
     def _factors_of(self, X: Any, y: Any) -> Any:
         if self.factors is None:
             if y is None:
-                raise EvidenceError("The scorer has no factors: pass them as y, or as factors= of scorer.")
+                raise InputError("The scorer has no factors: pass them as y, or as factors= of scorer.")
             return y
         if callable(self.factors):
             return self.factors(X)
@@ -106,7 +107,7 @@ class Scorer:
             return self.factors
         rows = None if y is None else np.asarray(y)
         if rows is None or rows.ndim != 1 or rows.dtype.kind not in "iu" or len(np.unique(rows)) < len(rows):
-            raise EvidenceError(
+            raise InputError(
                 f"The factors have {len(self.factors)} rows and X has {len(X)}, so rows cannot be matched: pass the "
                 "factors as y, or the row numbers as y (np.arange(len(X))), or both tables with a pandas index."
             )

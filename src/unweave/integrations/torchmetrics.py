@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 
 from unweave.card.decorator import metric_of
+from unweave.errors import InputError, UnweaveError
 from unweave.evaluation import evaluate
 from unweave.evaluation.choose import MetricChoice, chosen_metrics
-from unweave.evidence import EvidenceError, EvidenceOptions, Posterior
+from unweave.evidence import EvidenceOptions, Posterior
 
 try:
     from torchmetrics import Metric
@@ -69,7 +70,12 @@ class RepresentationScores(Metric):
 
     def update(self, factors: Tensor, codes: Tensor, std: Tensor | None = None, rows: Tensor | None = None) -> None:
         """Add a batch: factors (n x d), codes (n x m), standard deviations of a posterior, and sample indices."""
-        for state, given in (("factors", factors), ("codes", codes), ("std", std), ("rows", rows)):
+        batch = {"factors": factors, "codes": codes, "std": std, "rows": rows}
+        sizes = {state: len(given) for state, given in batch.items() if given is not None}
+        if len(set(sizes.values())) > 1:
+            counts = ", ".join(f"{n} rows of {state}" for state, n in sizes.items())
+            raise InputError(f"The parts of a batch have different lengths ({counts}): pass the same samples.")
+        for state, given in batch.items():
             if given is not None:
                 wide = given.detach().reshape(len(given), -1)
                 getattr(self, state).append(wide if state == "rows" else wide.double())
@@ -91,7 +97,7 @@ class RepresentationScores(Metric):
             shown = codes if std is None else Posterior(codes, std)
             chosen = list(self.chosen.values())
             evaluation = evaluate(table["factors"], shown, metrics=chosen, quick=True, progress=False, **self.options)
-        except EvidenceError as error:
+        except UnweaveError as error:
             warnings.warn(str(error), stacklevel=4)  # torchmetrics wraps compute
             return dict.fromkeys(self.chosen, math.nan)
         for row in evaluation.rows:

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from unweave.errors import OptionError
 from unweave.evaluation import Evaluation
-from unweave.evidence import EvidenceError
 from unweave.integrations.monitor import logged_numbers, logged_verdicts
 from unweave.whole_files import write_whole
 
@@ -52,7 +52,7 @@ def log_evaluation(
     """
     log = TRACKERS.get(package_of(tracker))
     if log is None:
-        raise EvidenceError(
+        raise OptionError(
             f"{type(tracker).__name__} of {package_of(tracker)!r} is not a supported tracker: pass the module mlflow, "
             "a run of wandb or aim, or a TensorBoard SummaryWriter."
         )

@@ -9,7 +9,9 @@ True
 """
 # ruff: noqa: I001 - imports are in the order of the catalogue; 'x as x' tells type checkers that x is public
 
-from unweave.card import Metric
+import warnings
+
+from unweave.card import Card, Metric
 from unweave.plugins import load_plugin, plugins
 from unweave.metrics.matching import mcc as mcc
 from unweave.metrics.prediction import r2 as r2
@@ -65,7 +67,13 @@ CATALOGUE: dict[str, Metric] = {name: entry for name, entry in list(globals().it
 
 for entry_point in plugins("unweave.metrics", CATALOGUE).values():
     plugin = load_plugin(entry_point)
-    if plugin is not None and hasattr(plugin, "card"):
+    if plugin is not None and isinstance(getattr(plugin, "card", None), Card):
         CATALOGUE[entry_point.name] = plugin
+    elif plugin is not None:
+        warnings.warn(
+            f"{entry_point.name!r} of {entry_point.value} is left out, because it is no metric: declare it with "
+            "@unweave.metric.",
+            stacklevel=2,
+        )
 
 __all__ = ["CATALOGUE", *CATALOGUE]

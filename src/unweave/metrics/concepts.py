@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
+from unweave.estimators.independence import upper_tail
 from unweave.estimators.matching import best_matching
 from unweave.estimators.sparse import SparseColumns, sparse_ranks
 from unweave.evidence import Evidence, EvidenceError
@@ -114,7 +116,11 @@ def dictionary_matching(
 
 
 def _unit_columns(given: object, what: str) -> FloatArray:
-    array = np.array(given, dtype=np.float64)
+    try:
+        raw = np.asarray(given)
+        array = raw.astype(np.float64, casting="same_kind" if raw.dtype.kind == "c" else "unsafe")
+    except (TypeError, ValueError):
+        raise EvidenceError(f"The {what} dictionary is not a table of numbers: pass dimensions x columns.") from None
     if array.ndim != 2 or not array.size:
         raise EvidenceError(f"The {what} dictionary has shape {array.shape}: pass dimensions x columns.")
     norms = np.linalg.norm(array, axis=0)
@@ -157,8 +163,10 @@ CELLS_IN_BLOCK = 1 << 22
 class SingleCodes:
     """The best code of every concept by each measure, and its score; ``prevalence`` is the AP of random codes.
 
-    A single random code has an expected AUROC of 1/2, and the best of many random codes has a higher one:
-    ``auroc_of_chance`` approximates the expected maximum over m independent random codes.
+    A code may also detect a concept by its absence: the sign of a measure is then -1, and the score is that of the
+    negated code. Codes with equal scores are ordered by the other two measures, and ``f1_ties`` is the number of codes
+    that share the largest F1. A single random code has an expected AUROC of 1/2, and the best of many random codes has
+    a higher one: ``auroc_of_chance`` approximates the expected maximum over m independent codes with both signs.
     """
 
     concepts: tuple[str, ...]
@@ -170,6 +178,10 @@ class SingleCodes:
     f1_code: NDArray[np.intp]
     prevalence: FloatArray
     auroc_of_chance: FloatArray
+    auroc_sign: NDArray[np.intp]
+    average_precision_sign: NDArray[np.intp]
+    f1_sign: NDArray[np.intp]
+    f1_ties: NDArray[np.intp]
 
 
 def single_codes(concepts: object, codes: object = None) -> SingleCodes:
@@ -186,23 +198,38 @@ def single_codes(concepts: object, codes: object = None) -> SingleCodes:
     present, names, columns = concepts_and_codes(concepts, codes)
     n, n_present = len(present), present.sum(axis=0)
     areas = auroc_matrix(present, columns)
-    precision, f1 = _precision_and_f1(present, columns)
-    best = [matrix.argmax(axis=0) for matrix in (areas, precision, f1)]
-    places = np.arange(len(names))
-    # the AUROC of an independent code is asymptotically normal with mean .5; the maximum over m codes is about
-    # sqrt(2 log m) standard deviations above the mean
+    negated = replace(columns, values=-columns.values)
+    matrices = np.stack(  # measures x codes, then negated codes x concepts
+        [
+            np.concatenate([areas, 1 - areas]),
+            *map(np.concatenate, zip(*(_precision_and_f1(present, part) for part in (columns, negated)), strict=True)),
+        ]
+    )
+    places, n_codes = np.arange(len(names)), columns.shape[1]
+    best = [
+        np.lexsort((-matrices[k - 1].round(12), -matrices[k - 2].round(12), -matrices[k].round(12)), axis=0)[0]
+        for k in range(3)
+    ]
+    (areas, precision, f1), signs = matrices, [np.where(codes < n_codes, 1, -1) for codes in best]
+    most = np.maximum(f1[:n_codes], f1[n_codes:])
+    # the AUROC of an independent code is asymptotically normal with mean .5; the maximum over m codes and two signs is
+    # about sqrt(2 log 2 m) standard deviations above the mean
     spread = np.sqrt((n + 1) / (12 * n_present * (n - n_present)))
-    chance = 0.5 + spread * np.sqrt(2 * np.log(max(columns.shape[1], 2)))
+    chance = 0.5 + spread * np.sqrt(2 * np.log(2 * n_codes))
     return SingleCodes(
         concepts=names,
         auroc=areas[best[0], places],
-        auroc_code=best[0],
+        auroc_code=best[0] % n_codes,
         average_precision=precision[best[1], places],
-        average_precision_code=best[1],
+        average_precision_code=best[1] % n_codes,
         f1=f1[best[2], places],
-        f1_code=best[2],
+        f1_code=best[2] % n_codes,
         prevalence=n_present / n,
         auroc_of_chance=np.minimum(chance, 1.0),
+        auroc_sign=signs[0],
+        average_precision_sign=signs[1],
+        f1_sign=signs[2],
+        f1_ties=(most >= most.max(axis=0) - 1e-12).sum(axis=0),
     )
 
 
@@ -268,6 +295,8 @@ def k_sparse_probing(
 ) -> SparseProbes:
     """Held-out AUROC of logistic probes on the best 1, 2, 5 and 16 codes of every concept; random codes score 1/2.
 
+    Row groups of an `Evidence` are held out as a whole.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -278,10 +307,11 @@ def k_sparse_probing(
     """
     from sklearn.linear_model import LogisticRegression
 
-    present, names, columns = concepts_and_codes(concepts, codes)
-    if not k or min(k) < 1:
+    evidence = concepts if isinstance(concepts, Evidence) else Evidence(concepts, codes)
+    present, names, columns = concepts_and_codes(evidence)
+    if not k or not all(isinstance(size, Integral) and size >= 1 for size in k):
         raise EvidenceError(f"k={tuple(k)} are not numbers of codes: use whole numbers from 1.")
-    train, test = train_and_test_rows(len(present), None, test_share, seed, list(present.T))
+    train, test = train_and_test_rows(len(present), evidence.row_groups, test_share, seed, list(present.T))
     train, test = np.sort(train), np.sort(test)
     most = min(max(k), columns.shape[1])
     chosen = _most_different(present[train], columns.some_rows(train), most)
@@ -316,6 +346,8 @@ def _auroc(labels: FloatArray, scores: FloatArray) -> float:
     return float(auroc_matrix(labels[:, None], column)[0, 0])
 
 
+BY_LUCK = 0.05
+
 PRECISE = 0.9
 
 COVERING = 0.9
@@ -327,7 +359,8 @@ MAIN = 2 / 3
 class SplitConcepts:
     """For every concept, the number of specific codes, whether it is split, and how many codes absorb part of it.
 
-    ``specific`` is the number of codes that are active almost only on the concept. ``main`` is the one of them that
+    ``specific`` is the number of codes that are active almost only on the concept, more often than the luckiest of as
+    many unrelated codes (Fisher's test, corrected for their number, at 5 %). ``main`` is the one of them that
     covers most of it (-1 if there is none), ``coverage`` is the share of the concept's samples that it covers, and
     ``together`` is the share that all specific codes cover. ``absorbing`` is the number of absorbing codes.
     """
@@ -389,6 +422,9 @@ def split_concepts(concepts: object, codes: object = None, *, fewest: int = 5) -
     precision = hits / np.maximum(size, 1)[:, None]
     base = n_present / len(present)
     specific = (precision >= np.maximum(PRECISE, (1 + base) / 2)) & (size >= fewest)[:, None]
+    pairs = np.nonzero(specific)
+    by_luck = upper_tail(hits[pairs], len(present), n_present[pairs[1]], size[pairs[0]]) * columns.shape[1]
+    specific[pairs] = by_luck <= BY_LUCK
     counts, main, absorbing = (np.zeros(len(names), dtype=np.intp) for _ in range(3))
     coverage, together = np.zeros(len(names)), np.zeros(len(names))
     for j in range(len(names)):
@@ -444,6 +480,8 @@ class ConceptReport:
                 "prevalence": float(single.prevalence[j]),
                 **{measure: float(getattr(single, measure)[j]) for measure in best},
                 **{f"{measure}_code": self.code_names[codes[j]] for measure, codes in best.items()},
+                **{f"{measure}_sign": int(getattr(single, f"{measure}_sign")[j]) for measure in best},
+                "f1_ties": int(single.f1_ties[j]),
                 "auroc_of_chance": float(single.auroc_of_chance[j]),
                 "f1_of_chance": float(2 * single.prevalence[j] / (1 + single.prevalence[j])),
                 **{f"probe_{k}": float(areas[j]) for k, areas in zip(self.probes.k, self.probes.auroc, strict=True)},

@@ -117,7 +117,7 @@ def losses_by_capacity(
     reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
     identity_tolerance=0.01,
     order_tolerance=0.02,
-    version=2,
+    version=3,
 )
 def dci_explicitness(
     evidence: Evidence,
@@ -204,7 +204,7 @@ dci_metric = functools.partial(
     identity_tolerance=0.02,
     order_tolerance=0.02,
     takes_sparse_codes=True,
-    version=2,
+    version=3,
 )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Labels, Rows
-from unweave.card import Count, Seed, Several, metric, seed_from
+from unweave.card import Batches, Count, Seed, Several, metric, seed_from
 from unweave.estimators.counts import Binning, binned, levels
 from unweave.estimators.logistic import Classifier, Logistic
 from unweave.evidence import Evidence, EvidenceError
@@ -366,8 +366,8 @@ def beta_vae_score(
     scale: Scale = "ranks",
     classifier: Classifier = Logistic(),  # noqa: B008 - a frozen value
     bins: Several = 10,
-    batch_size: Several = 64,
-    n_batches: Several = 1000,
+    batch_size: Batches = 64,
+    n_batches: Batches = 1000,
     n_splits: Count = 5,
     rescale: bool = True,
     rng: Seed = 0,
@@ -458,8 +458,8 @@ def factor_vae_score(
     *,
     scale: Scale = "ranks",
     bins: Several = 10,
-    batch_size: Several = 64,
-    n_batches: Several = 1000,
+    batch_size: Batches = 64,
+    n_batches: Batches = 1000,
     n_splits: Count = 5,
     rescale: bool = True,
     rng: Seed = 0,
@@ -531,8 +531,8 @@ def relevance_factor_vae_score(
     *,
     scale: Scale = "ranks",
     bins: Several | None = None,
-    batch_size: Several = 64,
-    n_batches: Several = 1000,
+    batch_size: Batches = 64,
+    n_batches: Batches = 1000,
     n_splits: Count = 5,
     rescale: bool = True,
     rng: Seed = 0,

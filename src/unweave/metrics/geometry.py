@@ -97,7 +97,7 @@ def manifold_cross_mutual_information(
     >>> score.parts["matrix"].round(4).tolist(), score.parts["partner"].tolist()
     ([[0.2231, 0.5108], [0.5108, 0.2231]], [1.0, 0.0])
     """
-    found = cross_information(evidence, Sampling(prior, n_samples, int(rng)), match)  # type: ignore[arg-type]
+    found, n_outputs = cross_information(evidence, Sampling(prior, n_samples, int(rng)), match)  # type: ignore[arg-type]
     matrix = found.value + 0.0  # eq. 11
     similarity = np.nan_to_num(-np.expm1(-2 * matrix), nan=0.0)  # infinite entries become 1
     rows, columns = linear_sum_assignment(similarity, maximize=True)
@@ -109,6 +109,8 @@ def manifold_cross_mutual_information(
     caveats = [Finding("latents_without_partner", n_latents=alone)] if alone else []
     if np.isnan(matrix).any():
         caveats.append(Finding("latent_without_effect"))
+    if n_outputs < max(matrix.shape):
+        caveats.append(Finding("fewer_outputs_than_latents", n_outputs=n_outputs, n_latents=max(matrix.shape)))
     return Score(
         raw=float(per_latent[rows].mean()),
         per_code=dict(zip(latent_names(evidence), per_latent.tolist(), strict=True)),

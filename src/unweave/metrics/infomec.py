@@ -35,6 +35,7 @@ infomec_metric = functools.partial(
     chance="by permutation",
     reference="Hsu et al. (2023), 'Disentanglement via latent quantization'",
     identity_tolerance=0.04,
+    version=2,
 )
 
 
@@ -227,7 +228,6 @@ def labels_from_training(evidence: Evidence, j: int, labelling: Information, tra
     order_tolerance=0.03,
     raw_range="below 0 without a limit, if held-out rows are predicted worse than by the class frequencies",
     factor_by_factor=True,
-    version=2,
 )
 def infomec_explicitness(
     evidence: Evidence,

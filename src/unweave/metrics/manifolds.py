@@ -184,21 +184,25 @@ def shared_directions(evidence: Evidence, sampling: Sampling, sets: Sets) -> Flo
 
 
 @memoised(on="codes")
-def cross_information(evidence: Evidence, sampling: Sampling, match: str) -> Mean:
-    """-1/2 log(1 - cos^2) between columns of the decoder and of the reference (d x d'), mean over samples (A.33)."""
-    running = RunningMean()
+def cross_information(evidence: Evidence, sampling: Sampling, match: str) -> tuple[Mean, int]:
+    """-1/2 log(1 - cos^2) between columns of the decoder and of the reference (d x d'), mean over samples (A.33).
+
+    The second number is that of the outputs.
+    """
+    running, n_outputs = RunningMean(), 0
     for ours, theirs in _paired_blocks(evidence, sampling, match):
         if ours.shape[:2] != theirs.shape[:2]:
             raise EvidenceError(
                 f"The decoder has {ours.shape[:2]} samples and outputs, and the reference {theirs.shape[:2]}: both "
                 "must generate the same data."
             )
+        n_outputs = ours.shape[1]
         ours, theirs = gram.scaled(ours)[0], gram.scaled(theirs)[0]
         products = np.matmul(ours.transpose(0, 2, 1), theirs)
         lengths = np.square(ours).sum(axis=1)[:, :, None] * np.square(theirs).sum(axis=1)[:, None, :]
         with np.errstate(invalid="ignore", divide="ignore"):
             running.add(gram.information_of_cosines(products / np.sqrt(lengths)))
-    return running.mean()
+    return running.mean(), n_outputs
 
 
 def _paired_blocks(evidence: Evidence, sampling: Sampling, match: str) -> Iterator[tuple[FloatArray, FloatArray]]:

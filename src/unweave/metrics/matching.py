@@ -24,6 +24,7 @@ from unweave.metrics.matrices import (
     FEW_CODES_PER_ROW,
     correlation_matrix,
     factor_features,
+    live_points,
     varying,
 )
 from unweave.score import Score
@@ -66,7 +67,7 @@ BY_NAME: dict[str, Correlation] = {"pearson": Pearson(), "spearman": Spearman(),
     ),
     assumes=(FACTORS_NOT_CORRELATED, FEW_CODES_PER_ROW),
     takes_sparse_codes=True,
-    version=2,
+    version=3,
 )
 def mcc(
     evidence: Evidence,
@@ -95,7 +96,7 @@ def mcc(
         Whether to choose the matching and the signs on four fifths of the rows and to score them on the remaining
         fifth, for each fifth in turn.
     rng : int or Generator
-        Seed of the folds of ``cross_fit``. Nothing else is random.
+        Seed of the folds of ``cross_fit`` and of the random functions of ``'rdc'``. Nothing else is random.
 
     Notes
     -----
@@ -114,10 +115,13 @@ def mcc(
     1.0
     """
     chosen = BY_NAME[correlation] if isinstance(correlation, str) else correlation
+    if correlation == "rdc":
+        chosen = RandomDependence(seed=seed_from(rng))
     matrix = correlation_matrix(evidence, chosen)
     free = np.flatnonzero(varying(evidence))
-    codes, columns = best_matching(matrix[:, free])
-    pair_of_factor = dict(zip(free[columns].tolist(), codes.tolist(), strict=True))
+    live = np.flatnonzero(live_points(evidence)) if live_points(evidence).any() else np.arange(evidence.n_codes)
+    codes, columns = best_matching(matrix[np.ix_(live, free)])  # a constant code is matched with no factor
+    pair_of_factor = dict(zip(free[columns].tolist(), live[codes].tolist(), strict=True))
     matched = (
         held_out_matches(evidence, chosen, seed_from(rng))
         if cross_fit
@@ -133,11 +137,7 @@ def mcc(
         per_factor={name: per_factor[name] for name in evidence.factor_names},
         parts={"correlation_matrix": matrix, "matched_code_per_factor": pairs},
         matrices=(CORRELATION,),
-        caveats=_caveats(evidence, free.size, normalise),
+        caveats=()
+        if live.size >= free.size or normalise == "coverage"
+        else (Finding("factors_without_code", n_missing=free.size - live.size, n_factors=free.size),),
     )
-
-
-def _caveats(evidence: Evidence, n_free: int, normalise: str) -> tuple[Finding, ...]:
-    if evidence.n_codes >= n_free or normalise == "coverage":
-        return ()
-    return (Finding("factors_without_code", n_missing=n_free - evidence.n_codes, n_factors=n_free),)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,7 +29,7 @@ from unweave.estimators.totals import (
 )
 from unweave.evidence import Evidence, Posterior
 from unweave.findings import Finding
-from unweave.memo import memoised
+from unweave.memo import for_all_drawn, memoised
 from unweave.randomness import random_stream
 from unweave.score import ShownMatrix
 
@@ -325,33 +325,48 @@ class Importance:
     accuracy: FloatArray
 
 
-@memoised(on="both")
-def importance(evidence: Evidence, probe: Probe, test_share: float, seed: int) -> Importance:
-    """Importance of every code for every factor, from one probe per factor fitted on the training rows."""
-    train, test = evidence.split(test_share, seed)
-    matrix = np.full((evidence.n_codes, evidence.n_factors), np.nan)
-    skill, accuracy = np.full((2, evidence.n_factors), np.nan)
-    used = np.flatnonzero(varying(evidence)).tolist()
-    jobs = (joblib.delayed(_importance_for_factor)(evidence, j, probe, train, test, seed) for j in used)
-    for j, found in zip(used, joblib.Parallel(require="sharedmem")(jobs), strict=True):
-        matrix[:, j], skill[j], accuracy[j] = found
-    return Importance(matrix, skill, accuracy)
+@for_all_drawn
+def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, seed: int) -> list[Importance]:
+    """Importance of every code for every factor, from one probe per factor fitted on the training rows.
+
+    Permutations of the same rows are fitted together, where their training rows are the same.
+    """
+    fits: dict[tuple[Any, bytes], list[Evidence]] = {}
+    for evidence in evidences:
+        codes = evidence if evidence.permuted_from is None else evidence.permuted_from[0]
+        fits.setdefault((id(codes), evidence.split(test_share, seed)[0].tobytes()), []).append(evidence)
+    found = {}
+    for alike in fits.values():
+        train, test = alike[0].split(test_share, seed)
+        codes = probed_codes(alike[0], probe)
+        pairs = [(evidence, j) for evidence in alike for j in np.flatnonzero(varying(evidence)).tolist()]
+        targets = [_targets(evidence, j) for evidence, j in pairs]
+        fit, fitted_to = own_or_default(Probe.probe_each, probe), [target[train] for target in targets]
+        probed = fit(codes[train], fitted_to, codes[test], seed)
+        for evidence in alike:
+            matrix = np.full((evidence.n_codes, evidence.n_factors), np.nan)
+            found[id(evidence)] = Importance(matrix, *np.full((2, evidence.n_factors), np.nan))
+        for (evidence, j), target, (weights, predicted) in zip(pairs, targets, probed, strict=True):
+            of = found[id(evidence)]
+            of.matrix[:, j] = weights
+            of.skill[j], of.accuracy[j] = _held_out(predicted, target, train, test)
+    return [found[id(evidence)] for evidence in evidences]
 
 
-def _importance_for_factor(
-    evidence: Evidence, j: int, probe: Probe, train: Rows, test: Rows, seed: int
-) -> tuple[FloatArray, float, float]:
-    columns, codes = target_columns(evidence, j), probed_codes(evidence, probe)
-    if not evidence.kinds[j].is_categorical:
-        fitted = probe.regress(codes[train], columns[train], seed)
-        errors = np.square(columns[test] - fitted.predict(codes[test])).sum()
-        skill = float(1 - errors / np.square(columns[test] - columns[train].mean(axis=0)).sum())
-        return fitted.importance, skill, skill
-    labels = columns.argmax(axis=1)
-    fitted = probe.classify(codes[train], labels[train], seed)
-    right = float((fitted.predict(codes[test]) == labels[test]).mean())
-    commonest = float((labels[test] == np.bincount(labels[train]).argmax()).mean())
-    return fitted.importance, (right - commonest) / (1 - commonest) if commonest < 1 else np.nan, right
+def _held_out(predicted: NDArray[Any], target: NDArray[Any], train: Rows, test: Rows) -> tuple[float, float]:
+    """Skill and accuracy of predictions of the test rows."""
+    true = target[test]
+    if target.ndim == 2:
+        skill = float(1 - np.square(true - predicted).sum() / np.square(true - target[train].mean(axis=0)).sum())
+        return skill, skill
+    right, commonest = (predicted == true).mean(), (true == np.bincount(target[train]).argmax()).mean()
+    return (right - commonest) / (1 - commonest) if commonest < 1 else np.nan, right
+
+
+def _targets(evidence: Evidence, j: int) -> NDArray[Any]:
+    """Columns of a numeric factor (n x k), or labels of a categorical one (n)."""
+    columns = target_columns(evidence, j)
+    return columns.argmax(axis=1) if evidence.kinds[j].is_categorical else columns
 
 
 CORRELATED_FACTORS = 0.3

@@ -11,7 +11,7 @@ from unweave.card import Seed, Several, Share, metric, seed_from
 from unweave.estimators.correlation import Pearson
 from unweave.estimators.counts import levels
 from unweave.estimators.information import Histogram
-from unweave.estimators.linear_probes import Linear, LineClassifier, Neighbourhood
+from unweave.estimators.linear_probes import Linear, LinearFolds, LineClassifier, Neighbourhood
 from unweave.estimators.logistic import Classifier, Logistic, area_under_curve
 from unweave.estimators.probes import PreparedProbe, Probe
 from unweave.estimators.protocols import own_or_default
@@ -166,12 +166,51 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
     used = np.flatnonzero(varying(evidence)).tolist()
     columns = [target_columns(evidence, j) for j in used]
     targets = np.column_stack(columns)
-    errors, deviations = np.zeros((2, targets.shape[1]))
+    found = None
+    if probe == Linear() and evidence.sparse_codes is None:
+        found = _squares_from_moments(evidence, targets, n_folds, seed)
+    errors, deviations = _squares(evidence, probe, targets, n_folds, seed) if found is None else found
+    stops = np.cumsum([block.shape[1] for block in columns])
+    r2 = np.full(evidence.n_factors, np.nan)
+    starts = np.r_[0, stops[:-1]]
+    r2[used] = 1 - np.add.reduceat(errors, starts) / np.add.reduceat(deviations, starts)
+    return r2
+
+
+@memoised(on="codes")
+def _linear_folds(evidence: Evidence, n_folds: int, seed: int) -> LinearFolds | None:
+    return LinearFolds.of(evidence.codes, [test for _, test in evidence.folds(n_folds, seed)])
+
+
+def _squares_from_moments(evidence: Evidence, targets: FloatArray, n_folds: int, seed: int) -> FloatArray | None:
+    """Squared errors of held-out predictions and of training means, by moments; None if a prediction is clipped."""
+    if _own_folds(evidence):
+        linear = LinearFolds.of(evidence.codes, [test for _, test in evidence.folds(n_folds, seed)])
+    else:
+        linear = _linear_folds(evidence, n_folds, seed)
+    if linear is None:
+        return None
+    folds = list(linear.predictions(targets))
+    ends = np.array([(left_out.min(axis=0), left_out.max(axis=0)) for left_out, _, _ in folds])
+    total, tiny = targets.sum(axis=0), np.finfo(np.float64).tiny
+    variance = np.maximum(targets.var(axis=0), tiny)
+    found = np.zeros((2, targets.shape[1]))
+    for k, (left_out, predicted, left) in enumerate(folds):
+        lowest, highest = (end(np.delete(ends[:, i], k, axis=0), axis=0) for i, end in enumerate((np.min, np.max)))
+        mean = (total - left_out.sum(axis=0)) / (len(targets) - len(left_out))
+        trusted = np.maximum(1.0, TRUSTED / np.maximum(left / variance, tiny))
+        if (_beyond(np.stack([lowest, highest]), predicted) > 0.9 * MARGIN * trusted).any():
+            return None
+        found += np.square(left_out - predicted).sum(axis=0), np.square(left_out - mean).sum(axis=0)
+    return found
+
+
+def _squares(evidence: Evidence, probe: Probe, targets: FloatArray, n_folds: int, seed: int) -> FloatArray:
+    """Squared errors of held-out predictions and of training means, by a fit to the training rows of every fold."""
+    found = np.zeros((2, targets.shape[1]))
     folds = evidence.folds(n_folds, seed)
     codes = probed_codes(evidence, probe)
-    # permutations share the folds of the original only if no class is to be kept in equal shares
-    own_folds = evidence.permuted_from is not None and bool(evidence.class_columns)
-    is_kept = n_folds * min(codes.shape) ** 2 <= LARGEST_KEPT and not own_folds
+    is_kept = n_folds * min(codes.shape) ** 2 <= LARGEST_KEPT and not _own_folds(evidence)
     kept = _prepared(evidence, probe, n_folds, seed) if is_kept else (None,) * len(folds)
     for (train, test), prepared in zip(folds, kept, strict=True):
         seen, wanted, left_out = codes[train], targets[train], targets[test]
@@ -179,13 +218,13 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
         predicted = fitted.predict(codes[test])
         if (_beyond(wanted, predicted) > 0).any():
             predicted = _near(wanted, predicted, fitted.predict(seen))
-        errors += np.square(left_out - predicted).sum(axis=0)
-        deviations += np.square(left_out - wanted.mean(axis=0)).sum(axis=0)
-    stops = np.cumsum([block.shape[1] for block in columns])
-    r2 = np.full(evidence.n_factors, np.nan)
-    starts = np.r_[0, stops[:-1]]
-    r2[used] = 1 - np.add.reduceat(errors, starts) / np.add.reduceat(deviations, starts)
-    return r2
+        found += np.square(left_out - predicted).sum(axis=0), np.square(left_out - wanted.mean(axis=0)).sum(axis=0)
+    return found
+
+
+def _own_folds(evidence: Evidence) -> bool:
+    """Whether folds differ from those of the original of a permutation, because they keep the shares of classes."""
+    return evidence.permuted_from is not None and bool(evidence.class_columns)
 
 
 @memoised(on="codes")
@@ -295,7 +334,7 @@ def r2(
     order_tolerance=0.01,
     takes_sparse_codes=True,
     factor_by_factor=True,
-    version=2,
+    version=3,
 )
 def sap(
     evidence: Evidence,

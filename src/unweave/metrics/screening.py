@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 from scipy.stats import chi2, norm
 
 from unweave.arrays import FloatArray
-from unweave.estimators.correlation import Spearman
+from unweave.estimators.correlation import Spearman, orthonormal_basis
 from unweave.estimators.independence import corrected, lower_tail, upper_tail
 from unweave.estimators.sparse import ENTRIES_IN_BLOCK, SparseColumns, sparse_correlation_matrix
 from unweave.evidence import Evidence, EvidenceError
@@ -22,20 +24,24 @@ from unweave.metrics.matrices import factor_bases
 def concepts_and_codes(concepts: object, codes: object = None) -> tuple[FloatArray, tuple[str, ...], SparseColumns]:
     """Concepts as 0 and 1 (n x d), their names, and the codes by columns; ``concepts`` may be an `Evidence` with both.
 
+    A concept with more than two classes becomes one concept per class, as in 'shape = 2'.
+
     >>> concepts_and_codes({"red": [0, 1, 1]}, [[0.0], [2.0], [0.0]])[0].tolist()
     [[0.0], [1.0], [1.0]]
     """
     evidence = concepts if isinstance(concepts, Evidence) else Evidence(concepts, codes)
-    columns = np.empty((evidence.n_rows, evidence.n_factors))
+    columns, names = [], []
     for j, name in enumerate(evidence.factor_names):
         values = np.unique(evidence.factors[:, j])
-        if values.size != 2:
+        if values.size < 2 or (values.size > 2 and not evidence.kinds[j].has_classes):
             raise EvidenceError(
-                f"Concept {quoted(name)} has {values.size} values: a concept has two, such as 0 for absent and 1 for "
-                "present."
+                f"Concept {quoted(name)} has {values.size} {'value' if values.size == 1 else 'values'}: a concept has "
+                "two, such as 0 for absent and 1 for present, or a few classes."
             )
-        columns[:, j] = evidence.factors[:, j] == values[1]
-    return columns, evidence.factor_names, sparse_or_dense_columns(evidence)
+        for value in values[1:] if values.size == 2 else values:
+            columns.append((evidence.factors[:, j] == value).astype(np.float64))
+            names.append(name if values.size == 2 else f"{name} = {value:g}")
+    return np.column_stack(columns), tuple(names), sparse_or_dense_columns(evidence)
 
 
 def sparse_or_dense_columns(evidence: Evidence) -> SparseColumns:
@@ -64,7 +70,8 @@ NEAR = 0.7  # Fisher's test is computed if a count deviates by more than this sh
 class ScreenedCodes:
     """Codes that depend on any factor, by increasing p-value: their indices, names, factors, p-values and q-values.
 
-    ``correlation`` is the rank correlation with the factor (multiple correlation with a categorical one). ``q_value``
+    ``correlation`` is the multiple correlation of the code's ranks with the factor's ranks and their squares, or with
+    the levels of a categorical factor. ``q_value``
     is the smallest false discovery rate at which a code is kept, and ``n_codes`` is the number of codes tested.
     """
 
@@ -101,8 +108,9 @@ class ScreenedCodes:
 def screened_codes(factors: object, codes: object, *, rate: float = 0.05, kinds: str | None = None) -> ScreenedCodes:
     """Select the codes that depend significantly on any factor, so that metrics can be computed for them alone.
 
-    On average at most a share ``rate`` of the selected codes is selected by chance. A dependence without correlation of
-    the ranks, such as that of z**2 on z, is not detected. The selection uses these rows: score the codes on other rows,
+    On average at most a share ``rate`` of the selected codes is selected by chance. The ranks of a code are correlated
+    with those of a numeric factor and with their squares, so that z, exp(z) and abs(z) are found and sin(9 z) may not
+    be. The selection uses these rows: score the codes on other rows,
     as `evaluate` does, because scores on the same rows are slightly too high.
 
     Parameters
@@ -129,9 +137,9 @@ def screened_codes(factors: object, codes: object, *, rate: float = 0.05, kinds:
 
 def screened(evidence: Evidence, rate: float = 0.05, fewest: int = 0) -> ScreenedCodes:
     """The same as `screened_codes` for an Evidence; at least ``fewest`` codes are selected, whatever their q-values."""
-    if not 0 < rate < 1:
+    if not isinstance(rate, Real) or not 0 < rate < 1:
         raise EvidenceError(f"rate={rate!r} is not a false discovery rate: use a number between 0 and 1.")
-    bases = factor_bases(evidence, Spearman())
+    bases = tuple(_with_squares(basis) for basis in factor_bases(evidence, Spearman()))
     present = np.column_stack([_presence(evidence.factors[:, j]) for j in range(evidence.n_factors)])
     m, d = evidence.n_codes, evidence.n_factors
     smallest, strength, best = np.ones(m), np.zeros(m), np.zeros(m, dtype=np.intp)
@@ -167,6 +175,11 @@ def _blocks(evidence: Evidence) -> Iterator[tuple[slice, SparseColumns]]:
     for start in range(0, evidence.n_codes, width):
         block = slice(start, start + width)
         yield block, columns_of_dense(evidence.codes[:, block])
+
+
+def _with_squares(basis: FloatArray) -> FloatArray:
+    """A numeric factor's centred ranks with their squares, so that codes such as abs(z) are found; others unchanged."""
+    return orthonormal_basis(np.hstack([basis, basis**2])) if basis.shape[1] == 1 else basis
 
 
 def _presence(column: FloatArray) -> FloatArray:
@@ -212,7 +225,12 @@ def _skewed_tail(statistic: FloatArray, width: NDArray[np.intp], skewness: Float
     many codes lie in the far tail. Above z = 2 / skewness the expansion is not accurate, so z is limited to this value.
     """
     z = np.minimum(np.sqrt(statistic), 2 / np.maximum(skewness, 1e-12))
-    return np.asarray(np.minimum(chi2.sf(np.square(z), width) * np.exp(z**3 * skewness / 6), 1.0))
+    # In logarithms, because the tail underflows and its factor overflows for the strongest codes. The bound
+    # x^(w/2 - 1) exp(-x / 2) / (2^(w/2 - 1) Gamma(w/2)) is the leading term where the tail itself underflows.
+    square, half = np.square(z), width / 2
+    leading = (half - 1) * np.log(np.maximum(square, 1.0) / 2) - square / 2 - gammaln(half)
+    log_tail = np.where(square < 1000, chi2.logsf(np.minimum(square, 1000), width), leading)
+    return np.exp(np.minimum(log_tail + z**3 * skewness / 6, 0.0))
 
 
 def _skewness(bases: tuple[FloatArray, ...]) -> FloatArray:

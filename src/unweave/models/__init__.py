@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from unweave.models.fleet import Fleet, train
 from unweave.models.model import TrainedModel
-from unweave.models.networks import MLP, Bernoulli, Convolutional, Gaussian, TrainingError
+from unweave.models.networks import MLP, Bernoulli, Convolutional, Gaussian
 from unweave.models.objectives import (
     AAE,
     DIPVAEI,
@@ -50,7 +50,6 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "TrainedModel",
     "TrainedModels",
     "compared_runs",
-    "TrainingError",
     "MLP",
     "Convolutional",
     "Bernoulli",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any, overload
 
 import torch
 
+from unweave.errors import InputError, OptionError
 from unweave.models.model import TrainedModel
 from unweave.models.networks import (
     MLP,
@@ -17,14 +18,15 @@ from unweave.models.networks import (
     Bernoulli,
     Device,
     Network,
-    TrainingError,
     Trunk,
     refuse_missing_device,
 )
 from unweave.models.objectives import Objective, objective_of
 from unweave.models.runs import Folder, distinct_names
 from unweave.models.training import ModelSpec, Stack, State, TrainingImages, TrainingSettings, training_images
+from unweave.names import explains_options
 from unweave.progress import progress_bar
+from unweave.randomness import seed_range
 
 MOST_IN_A_STACK = 16  # larger stacks are not faster, because their weights do not fit into the cache
 
@@ -68,17 +70,19 @@ class FleetPlan:
         )
 
 
+@explains_options
 def train(
     data: Any,
     objectives: Any = "vae",
     *,
-    seeds: int | Iterable[int] = 1,
+    n_seeds: int = 1,
+    seed: int = 0,
     n_codes: int = 10,
     trunk: Trunk = MLP(),  # noqa: B008 - a frozen value
     settings: TrainingSettings = TrainingSettings(),  # noqa: B008 - a frozen value
     folder: str | Path | None = None,
     device: Device = "cpu",
-    progress: bool = False,
+    progress: bool = True,
 ) -> Fleet:
     """Train models with every objective and every seed.
 
@@ -92,8 +96,10 @@ def train(
         Images between 0 and 1: n x pixels, n x height x width, or n x channels x height x width.
     objectives : name, objective, function, or list of these
         A name stands for the default hyperparameters. A function receives a `Step` and returns one loss per model.
-    seeds : int or iterable of int
-        Number of seeds, or the seeds themselves.
+    n_seeds : int
+        Number of models for every objective, each with its own seed.
+    seed : int
+        The first seed; the others follow it.
     n_codes : int
         Number of Gaussian codes.
     trunk : Trunk
@@ -107,7 +113,7 @@ def train(
         Where the models are computed, such as ``"cuda"``. Random numbers are drawn on the CPU, so that a seed gives the
         same initial weights, batches and noise on every device. A training may continue on another device.
     progress : bool
-        Show a bar with the time left, on a terminal only.
+        Show a bar with the time left, on terminals and in notebooks, after two seconds.
 
     Returns
     -------
@@ -120,7 +126,7 @@ def train(
     >>> images = (np.random.default_rng(0).random((20, 8, 8)) > 0.5).astype(float)
     >>> short = TrainingSettings(n_steps=3, batch_size=8)
     >>> from unweave.models import BetaVAE
-    >>> fleet = train(images, [BetaVAE(beta=1), BetaVAE(beta=4)], seeds=2, n_codes=3, settings=short)
+    >>> fleet = train(images, [BetaVAE(beta=1), BetaVAE(beta=4)], n_seeds=2, n_codes=3, settings=short)
     >>> [model.name for model in fleet][:2]
     ['beta_vae-beta=1-seed=0', 'beta_vae-beta=1-seed=1']
     >>> fleet[0].encode(images).mean.shape
@@ -134,10 +140,11 @@ def train(
     'custom-half_kl-seed=0'
     """
     if isinstance(n_codes, bool) or not isinstance(n_codes, int) or n_codes < 1:
-        raise TrainingError(f"n_codes={n_codes!r} is not a whole number above 0.")
+        raise OptionError(f"n_codes={n_codes!r} is not a whole number above 0.")
     refuse_missing_device(device)
     plan = FleetPlan(training_images(data), n_codes, trunk, settings, device)
-    specs = [ModelSpec(objective, seed) for objective in _objectives(objectives) for seed in _seeds(seeds)]
+    seeds = seed_range(n_seeds, seed)
+    specs = [ModelSpec(objective, seed) for objective in _objectives(objectives) for seed in seeds]
     names = distinct_names(specs)
     _refuse_what_cannot_work(plan, specs)
     kept = None if folder is None else Folder(Path(folder), plan)
@@ -248,17 +255,8 @@ def _read(
 def _objectives(given: Any) -> list[Objective]:
     several = list(given) if isinstance(given, (list, tuple)) else [given]
     if not several:
-        raise TrainingError("There is no objective: name at least one.")
+        raise OptionError("There is no objective: name at least one.")
     return [objective_of(one) for one in several]
-
-
-def _seeds(given: int | Iterable[int]) -> list[int]:
-    seeds = list(range(given)) if isinstance(given, int) else list(given)
-    if not seeds or not all(isinstance(seed, int) and seed >= 0 for seed in seeds):
-        raise TrainingError(
-            f"seeds={given!r} are not whole numbers from 0: give their number, or the seeds themselves."
-        )
-    return seeds
 
 
 def _refuse_what_cannot_work(plan: FleetPlan, specs: Sequence[ModelSpec]) -> None:
@@ -267,14 +265,14 @@ def _refuse_what_cannot_work(plan: FleetPlan, specs: Sequence[ModelSpec]) -> Non
         plan.architecture(objective).layers()
         n_values = plan.images.n_values
         if objective.pairs and (n_values is None or len(n_values) < 2):
-            raise TrainingError(
+            raise InputError(
                 f"{objective.name} needs pairs of images that share factors, and {plan.images.name} does not have all "
                 "combinations of two or more factors: pass a data set of all combinations, or (images, factors)."
             )
     if isinstance(plan.settings.likelihood, Bernoulli):
         some = plan.images.rows(torch.arange(min(plan.images.n_rows, 1000)))
         if float(some.min()) < 0 or float(some.max()) > 1:
-            raise TrainingError(
+            raise InputError(
                 f"Pixels range from {float(some.min()):g} to {float(some.max()):g}, and a Bernoulli likelihood "
                 "needs 0 to 1: scale the images (bytes by 1/255), or use a Gaussian likelihood."
             )

@@ -11,8 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unweave.errors import InputError
 from unweave.evidence import Posterior
-from unweave.models.networks import Device, EncodedBatch, Likelihood, Network, TrainingError
+from unweave.models.networks import Device, EncodedBatch, Likelihood, Network
 from unweave.models.objectives import categorical_kl, gaussian_kl_per_code, setting_name
 from unweave.models.training import ModelSpec, Record
 from unweave.randomness import random_stream
@@ -104,14 +105,14 @@ class TrainedModel:
 
     def _present(self) -> Network:
         if self.network is None:
-            raise TrainingError(f"{self.name} has no weights: {self.problem}")
+            raise InputError(f"{self.name} has no weights: {self.problem}")
         return self.network
 
     def _encoded(self, batch: Tensor) -> EncodedBatch:
         network = self._present()
         n_pixels = network.architecture.sizes.n_pixels
         if batch.shape[1] != n_pixels:
-            raise TrainingError(
+            raise InputError(
                 f"{self.name} was trained on images of {network.architecture.image_shape}, and these have "
                 f"{batch.shape[1]} numbers each: pass images of the same shape."
             )

@@ -14,13 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from unweave.evidence import EvidenceError
+from unweave.errors import InputError, OptionError
 from unweave.randomness import random_stream
-
-
-class TrainingError(EvidenceError):
-    """Raised if a model cannot be trained as requested; the message says what to change."""
-
 
 STEPS_AT_A_TIME = 64  # steps for which numbers are drawn at once, because creating a generator takes longer than a draw
 
@@ -30,14 +25,12 @@ Draw = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.generic]]
 
 
 def refuse_missing_device(device: Device) -> None:
-    """Raise a `TrainingError` if torch cannot use this device here."""
+    """Raise an `OptionError` if torch cannot use this device here."""
     try:
         torch.empty(0, device=device)
     except (AssertionError, RuntimeError) as error:
         reason = str(error).split("\n")[0].rstrip(".")
-        raise TrainingError(
-            f"device={device!r} cannot be used here ({reason}): choose another, such as 'cpu'."
-        ) from None
+        raise OptionError(f"device={device!r} cannot be used here ({reason}): choose another, such as 'cpu'.") from None
 
 
 class Randomness:
@@ -111,7 +104,7 @@ class Gaussian:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.variance) and self.variance > 0):
-            raise TrainingError(f"variance={self.variance} of the likelihood is not a number above 0.")
+            raise OptionError(f"variance={self.variance} of the likelihood is not a number above 0.")
 
     def cost(self, outputs: Tensor, images: Tensor) -> Tensor:
         """Negative log-likelihood of an image in nats, averaged over the batch; one number per model."""
@@ -232,7 +225,7 @@ class MLP:
     def __post_init__(self) -> None:
         object.__setattr__(self, "hidden", tuple(self.hidden))
         if not all(isinstance(width, int) and width > 0 for width in self.hidden):
-            raise TrainingError(f"hidden={self.hidden} are not widths of layers: give whole numbers above 0.")
+            raise OptionError(f"hidden={self.hidden} are not widths of layers: give whole numbers above 0.")
 
     def layers(self, sizes: Sizes) -> dict[str, Layer]:
         """Layers by name."""
@@ -270,7 +263,7 @@ class Convolutional:
     def __post_init__(self) -> None:
         object.__setattr__(self, "channels", tuple(self.channels))
         if not self.channels or not all(isinstance(n, int) and n > 0 for n in (*self.channels, self.hidden)):
-            raise TrainingError(
+            raise OptionError(
                 f"channels={self.channels}, hidden={self.hidden} are not sizes of layers: give whole numbers above 0."
             )
 
@@ -279,7 +272,7 @@ class Convolutional:
         n_channels, height, width = sizes.image_shape
         side = SMALLEST * 2 ** len(self.channels)
         if (height, width) != (side, side):
-            raise TrainingError(
+            raise InputError(
                 f"{len(self.channels)} convolutions halve an image of {side} x {side} down to {SMALLEST} x {SMALLEST}, "
                 f"and these are {height} x {width}: give one channel count for every halving."
             )

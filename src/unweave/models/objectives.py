@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from unweave.models.networks import CriticShape, Device, EncodedBatch, Likelihood, Network, Randomness, TrainingError
+from unweave.errors import InputError, OptionError
+from unweave.models.networks import CriticShape, Device, EncodedBatch, Likelihood, Network, Randomness
 from unweave.names import suggestion
 
 
@@ -178,7 +179,7 @@ class Step:
     def record(self, name: str, term: Tensor) -> Tensor:
         """Record the term in the history under this name, and return it."""
         if name in self.terms:
-            raise TrainingError(f"Two terms of the loss are called {name!r}: give each a name of its own.")
+            raise InputError(f"Two terms of the loss are called {name!r}: give each a name of its own.")
         self.terms[name] = term.detach()
         return term
 
@@ -264,7 +265,7 @@ class Custom(Objective):
         n_models = len(step.random.seeds)
         if not isinstance(found, Tensor) or found.shape != (n_models,):
             shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
-            raise TrainingError(
+            raise InputError(
                 f"The objective {self.label} returns {shape}: it has to return {n_models} numbers, one per model."
             )
         return found
@@ -297,7 +298,7 @@ def _check(kind: type[Objective], entry: dataclasses.Field[Any], value: Any) -> 
     if is_number and value >= least and value > above:
         return
     allowed = f"above {above:g}" if above > -math.inf else f"from {least:g}"
-    raise TrainingError(f"{entry.name}={value!r} of {kind.name} is out of range: give a number {allowed}.")
+    raise OptionError(f"{entry.name}={value!r} of {kind.name} is out of range: give a number {allowed}.")
 
 
 @dataclass(frozen=True)
@@ -543,7 +544,7 @@ class JointVAE(Objective):
         super().__post_init__()
         object.__setattr__(self, "categories", tuple(self.categories))
         if not self.categories or not all(isinstance(size, int) and size > 1 for size in self.categories):
-            raise TrainingError(f"categories={self.categories} of joint_vae: give whole numbers from 2, one per code.")
+            raise OptionError(f"categories={self.categories} of joint_vae: give whole numbers from 2, one per code.")
 
     @property
     def category_sizes(self) -> tuple[int, ...]:
@@ -617,13 +618,13 @@ def objective_of(given: Any) -> Objective:
         return kind_of(given)()
     if callable(given) and not isinstance(given, type):
         return Custom(given)
-    raise TrainingError(f"{given!r} is not an objective: give a name, an objective, or a function of a step.")
+    raise InputError(f"{given!r} is not an objective: give a name, an objective, or a function of a step.")
 
 
 def kind_of(name: str) -> type[Objective]:
     """Class of the objective with this name."""
     if name not in OBJECTIVES:
-        raise TrainingError(f"There is no objective {name!r}: {suggestion(name, OBJECTIVES)}")
+        raise OptionError(f"There is no objective {name!r}: {suggestion(name, OBJECTIVES)}")
     return OBJECTIVES[name]
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 import unweave
-from unweave.models.networks import TrainingError
+from unweave.errors import FileError, OptionError
 from unweave.models.objectives import setting_name
 from unweave.models.training import ModelSpec, Record, State
 from unweave.store import FolderLock
@@ -40,10 +40,10 @@ class Folder:
             path.mkdir(parents=True, exist_ok=True)
             if not file.exists():
                 if any(entry.name != "lock" and not UNFINISHED.fullmatch(entry.name) for entry in path.iterdir()):
-                    raise TrainingError(f"{path} contains files that are not runs: name an empty folder, or a new one.")
+                    raise FileError(f"{path} contains files that are not runs: name an empty folder, or a new one.")
                 write_json(file, {**stated, "versions": versions()})
         except OSError as error:
-            raise TrainingError(f"{path} cannot be used as a folder of runs: {error.strerror}.") from None
+            raise FileError(f"{path} cannot be used as a folder of runs: {error.strerror}.") from None
         _refuse_another_run(path, read_json(file), stated)
 
     def __enter__(self) -> Folder:
@@ -92,7 +92,7 @@ class Folder:
             return None
         found = read_json(file)
         if {"objective": found.get("objective"), "seed": found.get("seed")} != description_of(spec):
-            raise TrainingError(f"{self.path / name} has a model with other settings: name another folder.")
+            raise FileError(f"{self.path / name} has a model with other settings: name another folder.")
         if found["status"] == "training":
             return None
         weights = None
@@ -151,9 +151,7 @@ def read_tensors(file: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
             names = list(content.keys())
             return {name: content.get_tensor(name) for name in names}, content.metadata() or {}
     except (OSError, SafetensorError):
-        raise TrainingError(
-            f"{file} is missing or incomplete: delete the model's folder, and train it again."
-        ) from None
+        raise FileError(f"{file} is missing or incomplete: delete the model's folder, and train it again.") from None
 
 
 def write_json(file: Path, content: Any) -> None:
@@ -166,9 +164,9 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise TrainingError(f"{file} is missing or incomplete: name another folder, or delete this one.") from None
+        raise FileError(f"{file} is missing or incomplete: name another folder, or delete this one.") from None
     if not isinstance(found, dict):
-        raise TrainingError(f"{file} does not describe a run: name another folder.")
+        raise FileError(f"{file} does not describe a run: name another folder.")
     return found
 
 
@@ -176,17 +174,17 @@ def _moved_there(file: Path, content: bytes) -> None:
     try:
         write_whole(file, lambda stream: stream.write(content))
     except OSError as error:
-        raise TrainingError(
+        raise FileError(
             f"{file} cannot be written: {error.strerror}; training goes on from the last checkpoint."
         ) from None
 
 
 def _refuse_another_run(path: Path, found: dict[str, Any], stated: dict[str, Any]) -> None:
     if found.get("format") != FORMAT:
-        raise TrainingError(f"{path} is not a folder of runs that this version can read: name another folder.")
+        raise FileError(f"{path} is not a folder of runs that this version can read: name another folder.")
     for part, wanted in stated.items():
         if found.get(part) != wanted:
-            raise TrainingError(
+            raise FileError(
                 f"{path} contains runs with other {part}{_difference(found.get(part), wanted)}: name another folder, "
                 "or train with the same."
             )
@@ -210,7 +208,7 @@ def _need_safetensors() -> None:
     try:
         import safetensors  # noqa: F401
     except ImportError:
-        raise TrainingError("Folders of runs need safetensors: install it with pip install 'unweave[torch]'.") from None
+        raise OptionError("Folders of runs need safetensors: install it with pip install 'unweave[torch]'.") from None
 
 
 def model_name(spec: ModelSpec) -> str:
@@ -223,5 +221,5 @@ def distinct_names(specs: Iterable[ModelSpec]) -> list[str]:
     names = [model_name(spec) for spec in specs]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise TrainingError(f"{twice} occurs twice: give every model its own setting or seed.")
+        raise FileError(f"{twice} occurs twice: give every model its own setting or seed.")
     return names

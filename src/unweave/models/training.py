@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unweave.errors import InputError, OptionError
 from unweave.models.networks import (
     Architecture,
     Bernoulli,
@@ -20,7 +21,6 @@ from unweave.models.networks import (
     Likelihood,
     Network,
     Randomness,
-    TrainingError,
     initial_weights,
 )
 from unweave.models.objectives import Objective, Step
@@ -106,17 +106,17 @@ def _of_array(images: Any, factors: Any) -> TrainingImages:
     try:
         given = np.asarray(images, dtype=np.float32)
     except (TypeError, ValueError):
-        raise TrainingError(
+        raise InputError(
             f"{type(images).__name__} cannot be trained on: pass images as an array of numbers, or a data set."
         ) from None
     shape = {2: (1, 1, *given.shape[1:]), 3: (1, *given.shape[1:]), 4: given.shape[1:]}.get(given.ndim)
     if shape is None or not given.size:
-        raise TrainingError(
+        raise InputError(
             f"Images of shape {given.shape} are not understood: pass n x pixels, n x height x width, or n x channels x "
             "height x width, with at least one image."
         )
     if not np.isfinite(given).all():
-        raise TrainingError("Some pixels are nan or infinite: replace them before training.")
+        raise InputError("Some pixels are nan or infinite: replace them before training.")
     pixels = np.ascontiguousarray(given.reshape(len(given), -1))
     digest = hashlib.blake2b(repr(given.shape).encode() + pixels.tobytes(), digest_size=16).hexdigest()
     n_values = None
@@ -130,7 +130,7 @@ def _ordered_as_a_grid(
 ) -> tuple[NDArray[np.float32], tuple[int, ...] | None]:
     """Images sorted by factors, and each factor's number of values; unsorted and None if combinations are missing."""
     if factors.ndim != 2 or len(factors) != len(pixels):
-        raise TrainingError(f"Factors of shape {factors.shape} do not fit {len(pixels)} images: pass a row per image.")
+        raise InputError(f"Factors of shape {factors.shape} do not fit {len(pixels)} images: pass a row per image.")
     places = np.stack([np.unique(column, return_inverse=True)[1] for column in factors.T], axis=1)
     n_values = tuple(int(column.max()) + 1 for column in places.T)
     order = np.lexsort(places.T[::-1])
@@ -192,7 +192,7 @@ class TrainingSettings:
 
 def _check(holds: bool, settings: TrainingSettings, name: str, wanted: str) -> None:
     if not holds:
-        raise TrainingError(f"{name}={getattr(settings, name)!r} of the training has to be {wanted}.")
+        raise OptionError(f"{name}={getattr(settings, name)!r} of the training has to be {wanted}.")
 
 
 Record = dict[str, float]

@@ -12,15 +12,16 @@ from typing import Any
 from torch import Tensor
 
 from unweave.datasets import DataSet, load
+from unweave.errors import FileError, OptionError, UnweaveError
 from unweave.models.fleet import Fleet, train
 from unweave.models.model import TrainedModel
-from unweave.models.networks import LIKELIHOODS, MLP, TRUNKS, Architecture, Convolutional, Network, TrainingError, Trunk
+from unweave.models.networks import LIKELIHOODS, MLP, TRUNKS, Architecture, Convolutional, Network, Trunk
 from unweave.models.objectives import Custom, Objective, Step, kind_of
 from unweave.models.runs import FORMAT, read_json, read_tensors, write_json
 from unweave.models.training import ModelSpec, TrainingSettings
-from unweave.names import suggestion
+from unweave.names import option_suggestion, suggestion
 
-KEYS = ("dataset", "objectives", "seeds", "n_codes", "trunk", "training", "device")
+KEYS = ("dataset", "objectives", "n_seeds", "seed", "n_codes", "trunk", "training", "device")
 
 
 @dataclass(frozen=True)
@@ -42,18 +43,20 @@ class TrainingDeclaration:
 
     dataset: DataSetChoice
     objectives: tuple[Objective, ...]
-    seeds: int | tuple[int, ...] = 1
+    n_seeds: int = 1
+    seed: int = 0
     n_codes: int = 10
     trunk: Trunk = field(default_factory=TRUNKS["mlp"])
     settings: TrainingSettings = TrainingSettings()  # noqa: RUF009 - frozen
     device: str = "cpu"
 
-    def run(self, folder: Path, *, progress: bool = False) -> Fleet:
+    def run(self, folder: Path, *, progress: bool = True) -> Fleet:
         """Train all models into a folder, which also stores the name of their data set."""
         fleet = train(
             self.dataset.loaded(),
             list(self.objectives),
-            seeds=self.seeds,
+            n_seeds=self.n_seeds,
+            seed=self.seed,
             n_codes=self.n_codes,
             trunk=self.trunk,
             settings=self.settings,
@@ -70,7 +73,7 @@ def data_set_of(folder: Path) -> DataSet:
     """The data set that the models of a folder were trained on."""
     file = folder / "dataset.json"
     if not file.exists():
-        raise TrainingError(f"{folder} does not state which data set its models were trained on: name the data set.")
+        raise FileError(f"{folder} does not state which data set its models were trained on: name the data set.")
     return DataSetChoice(**read_json(file)).loaded()
 
 
@@ -80,20 +83,20 @@ def read_declaration(path: str | Path) -> TrainingDeclaration:
     try:
         declared = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise TrainingError(f"{path} cannot be read: {error.strerror}.") from None
+        raise FileError(f"{path} cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TrainingError(f"{path} is not a TOML file: {error}.") from None
+        raise FileError(f"{path} is not a TOML file: {error}.") from None
     try:
         return declared_training(declared)
-    except TrainingError as error:
-        raise TrainingError(f"In {path}: {error}") from None
+    except UnweaveError as error:
+        raise OptionError(f"In {path}: {error}") from None
 
 
 def declared_training(declared: Mapping[str, Any]) -> TrainingDeclaration:
     """The training that a mapping, as read from TOML, declares; lists of a hyperparameter's values are swept.
 
     >>> declared = declared_training(
-    ...     {"dataset": "small_sprites", "seeds": 2, "objectives": [{"name": "beta_vae", "beta": [1, 4]}]}
+    ...     {"dataset": "small_sprites", "n_seeds": 2, "objectives": [{"name": "beta_vae", "beta": [1, 4]}]}
     ... )
     >>> declared.objectives
     (BetaVAE(beta=1), BetaVAE(beta=4))
@@ -101,17 +104,17 @@ def declared_training(declared: Mapping[str, Any]) -> TrainingDeclaration:
     _refuse_unknown(declared, KEYS, "a training")
     for key in ("dataset", "objectives"):
         if not declared.get(key):
-            raise TrainingError(f"{key!r} is missing: add it to the training.")
+            raise OptionError(f"{key!r} is missing: add it to the training.")
     dataset = declared["dataset"]
     choice = DataSetChoice(dataset) if isinstance(dataset, str) else _made(DataSetChoice, dataset, "dataset")
     entries = declared["objectives"]
     if not isinstance(entries, list) or not all(isinstance(entry, (str, Mapping)) for entry in entries):
-        raise TrainingError("objectives are not a list of names or of tables with a name: write [[objectives]].")
-    seeds = declared.get("seeds", 1)
+        raise OptionError("objectives are not a list of names or of tables with a name: write [[objectives]].")
     return TrainingDeclaration(
         choice,
         tuple(itertools.chain.from_iterable(map(_declared_objectives, entries))),
-        tuple(seeds) if isinstance(seeds, list) else seeds,
+        declared.get("n_seeds", 1),
+        declared.get("seed", 0),
         declared.get("n_codes", 10),
         trunk_of(declared.get("trunk", "mlp")),
         settings_of(declared.get("training", {})),
@@ -135,7 +138,7 @@ def trunk_of(stated: Any) -> Trunk:
     given = {"kind": stated} if isinstance(stated, str) else dict(stated)
     name = given.pop("kind", "mlp")
     if name not in TRUNKS:
-        raise TrainingError(f"There is no trunk {name!r}: {suggestion(str(name), TRUNKS)}")
+        raise OptionError(f"There is no trunk {name!r}: {suggestion(str(name), TRUNKS)}")
     return _made(TRUNKS[name], given, "trunk")
 
 
@@ -146,7 +149,7 @@ def settings_of(stated: Mapping[str, Any]) -> TrainingSettings:
     parts = {"kind": likelihood} if isinstance(likelihood, str) else dict(likelihood)
     name = parts.pop("kind", "bernoulli")
     if name not in LIKELIHOODS:
-        raise TrainingError(f"There is no likelihood {name!r}: {suggestion(str(name), LIKELIHOODS)}")
+        raise OptionError(f"There is no likelihood {name!r}: {suggestion(str(name), LIKELIHOODS)}")
     given["likelihood"] = _made(LIKELIHOODS[name], parts, "likelihood")
     return _made(TrainingSettings, given, "training")
 
@@ -155,7 +158,7 @@ def _declared_objectives(entry: str | Mapping[str, Any]) -> list[Objective]:
     if isinstance(entry, str):
         return objective_grid(entry, {})
     if not isinstance(entry.get("name"), str):
-        raise TrainingError('An objective has no name: write name = "beta_vae" in every [[objectives]].')
+        raise OptionError('An objective has no name: write name = "beta_vae" in every [[objectives]].')
     kind = kind_of(entry["name"])
     _refuse_unknown(entry, ["name", *(part.name for part in fields(kind))], entry["name"])
     values = {}
@@ -176,7 +179,7 @@ def _tuples(given: Any) -> list[tuple[Any, ...]]:
 
 def _made(kind: Any, given: Mapping[str, Any], what: str) -> Any:
     if not isinstance(given, Mapping):
-        raise TrainingError(f"{what} = {given!r} is not a table of settings.")
+        raise OptionError(f"{what} = {given!r} is not a table of settings.")
     _refuse_unknown(given, [entry.name for entry in fields(kind)], what)
     return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in given.items()})
 
@@ -185,7 +188,7 @@ def _refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> No
     known = list(known)
     for key in given:
         if key not in known:
-            raise TrainingError(f"{key!r} is not a setting of {what}: {suggestion(key, known)}")
+            raise OptionError(f"{key!r} is not a setting of {what}: {option_suggestion(key, known)}")
 
 
 TRUNK_KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (MLP, Convolutional)}
@@ -200,13 +203,13 @@ def read_runs(folder: str | Path) -> list[TrainedModel]:
     """All models of a folder, by name; ``problem`` gives the reason for models that diverged or are not finished."""
     folder = Path(folder)
     if not is_folder_of_runs(folder):
-        raise TrainingError(f"{folder} is not a folder of runs: it has no run.json. Train models into it first.")
+        raise FileError(f"{folder} is not a folder of runs: it has no run.json. Train models into it first.")
     run = read_json(folder / "run.json")
     if run.get("format") != FORMAT:
-        raise TrainingError(f"{folder} was written by another version: train its models again.")
+        raise FileError(f"{folder} was written by another version: train its models again.")
     found = [read_model(file.parent, run) for file in sorted(folder.glob("*/model.json"))]
     if not found:
-        raise TrainingError(f"{folder} has no models yet: start the training.")
+        raise FileError(f"{folder} has no models yet: start the training.")
     return found
 
 
@@ -247,4 +250,4 @@ def _stacked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _of_another_program(step: Step) -> Tensor:
-    raise TrainingError("The objective of this model was a user-defined function, which is not stored with the model.")
+    raise OptionError("The objective of this model was a user-defined function, which is not stored with the model.")

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 from torch.func import jvp, vjp, vmap
 
 from unweave.arrays import FloatArray
-from unweave.evidence import Decoder, EvidenceError
+from unweave.errors import InputError
+from unweave.evidence import Decoder
 from unweave.evidence.decoders import register_adapter
 from unweave.neural.flows import CouplingFlow
 
@@ -147,7 +148,7 @@ def _probe(function: Function, latents: Tensor) -> tuple[int, int]:
             outputs = function(leaves)
     except (RuntimeError, TypeError, ValueError) as error:
         reason = str(error).split("\n")[0]
-        raise EvidenceError(
+        raise InputError(
             f"The decoder fails on latents of shape {tuple(leaves.shape)} ({reason}): it must take samples x latents "
             "as a torch tensor and use torch operations only; state latent_size= if this is not its size."
         ) from None
@@ -155,16 +156,16 @@ def _probe(function: Function, latents: Tensor) -> tuple[int, int]:
         handle.remove()
     if not isinstance(outputs, Tensor) or outputs.ndim < 2 or len(outputs) != len(leaves):
         what = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
-        raise EvidenceError(
+        raise InputError(
             f"The decoder turns {len(leaves)} latents into {what}: it must return one row of data each, as one tensor."
         )
     if not outputs.requires_grad or torch.autograd.grad(outputs.sum(), leaves, allow_unused=True)[0] is None:
-        raise EvidenceError(
+        raise InputError(
             "The decoder is not differentiable: its output does not follow from the latents by torch operations (is it "
             "detached, rounded, or computed by numpy?), so pass a decoder that is, or Jacobians as an array."
         )
     if not bool(torch.isfinite(outputs).all()):
-        raise EvidenceError("The decoder returns nan or infinite data at the first samples: check its weights.")
+        raise InputError("The decoder returns nan or infinite data at the first samples: check its weights.")
     n_outputs = outputs[0].numel()
     return n_outputs, max([n_outputs, *sizes])
 
@@ -316,7 +317,7 @@ def torch_decoder(given: object) -> Decoder | None:
         return FlowDecoder(given)
     if not isinstance(given, nn.Module):
         if callable(given) and not isinstance(given, type):
-            raise EvidenceError(
+            raise InputError(
                 "The decoder is a plain function, so its latent size is unknown: pass "
                 "unweave.neural.decoders.TorchDecoder(function, latent_size=...)."
             )
@@ -347,7 +348,7 @@ def _latent_size(module: nn.Module, inside: Any) -> int:
     layers = inside.modules() if isinstance(inside, nn.Module) else ()
     first = next((layer for layer in layers if isinstance(layer, nn.Linear)), None)
     if first is None:
-        raise EvidenceError(
+        raise InputError(
             f"The latent size of the decoder {type(module).__name__} is unknown: give it an attribute latent_size, or "
             "pass unweave.neural.decoders.TorchDecoder(function, latent_size=...)."
         )

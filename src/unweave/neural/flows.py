@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -15,10 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from zuko.transforms import MonotonicAffineTransform, MonotonicRQSTransform
 
-from unweave.evidence import EvidenceError
+from unweave.errors import FileError
 from unweave.progress import progress_bar
 from unweave.randomness import random_seed, random_stream
-from unweave.whole_files import write_whole
+from unweave.store import write_result
 
 
 @dataclass(frozen=True)
@@ -258,7 +259,7 @@ def descend(
     rng: np.random.Generator,
     stated: dict[str, Any],
     checkpoint: str | Path | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> list[Record]:
     """Train in place: ``terms_of`` draws a batch and returns the terms, whose weighted sum is minimised.
 
@@ -304,7 +305,6 @@ def _save(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: An
     if path is None:
         return
     optimiser, schedule, rng, records = parts
-    path.parent.mkdir(parents=True, exist_ok=True)
     content = {
         "stated": stated,
         "weights": flow.state_dict(),
@@ -313,7 +313,7 @@ def _save(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: An
         "rng": rng.bit_generator.state,
         "records": [asdict(record) for record in records],
     }
-    write_whole(path, lambda file: torch.save(content, file))
+    write_result(path, lambda file: torch.save(content, file))
 
 
 def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: Any) -> int:
@@ -321,11 +321,14 @@ def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts:
     if path is None or not path.exists():
         return 0
     optimiser, schedule, rng, records = parts
-    found = torch.load(path, map_location="cpu", weights_only=True)
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except (OSError, RuntimeError, ValueError, EOFError, pickle.UnpicklingError):
+        raise FileError(f"{path} is not a complete checkpoint: delete it, or name another one.") from None
     slower = stated["settings"]["learning_rate"] / found["stated"]["settings"]["learning_rate"]
     same_rate = {**found["stated"]["settings"], "learning_rate": stated["settings"]["learning_rate"]}
     if {**found["stated"], "settings": same_rate} != stated or slower > 1:
-        raise EvidenceError(f"{path} belongs to a training with other settings: delete it, or name another checkpoint.")
+        raise FileError(f"{path} belongs to a training with other settings: delete it, or name another checkpoint.")
     flow.load_state_dict(found["weights"])
     optimiser.load_state_dict(found["optimiser"])
     schedule.load_state_dict(found["schedule"])
@@ -364,7 +367,7 @@ def train(
     settings: FlowTraining = FlowTraining(),  # noqa: B008 - a frozen value
     *,
     checkpoint: str | Path | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> list[Record]:
     """Train a flow in place.
 
@@ -382,7 +385,7 @@ def train(
         Written every ``checkpoint_every`` steps. If it exists, training continues from it, with the same result as
         without the interruption.
     progress : bool
-        Show a bar with the likelihood, on a terminal only.
+        Show a bar with the likelihood, on terminals and in notebooks, after two seconds.
 
     Returns
     -------

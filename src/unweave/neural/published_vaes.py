@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from unweave.evidence import EvidenceError
+from unweave.errors import FileError, InputError, OptionError, UnweaveError
 from unweave.evidence.archives import array_in
 from unweave.names import suggestion
 
@@ -118,7 +118,7 @@ def _layout(arrays: Arrays) -> dict[str, list[str]]:
             "unhidden": ["latent_to_features.0", "latent_to_features.2"],
             "transposed": _numbered(arrays, "features_to_img"),
         }
-    raise EvidenceError(
+    raise InputError(
         f"These arrays are not those of a published VAE ({', '.join(list(arrays)[:3]) or 'there are none'}): it has "
         "encoder.conv1.weight (Burgess) or img_to_features.0.weight (JointVAE)."
     )
@@ -176,9 +176,7 @@ def _image_shape(arrays: Arrays, layout: Mapping[str, list[str]]) -> tuple[int, 
 
 def _array(arrays: Arrays, name: str) -> NDArray[Any]:
     if name not in arrays:
-        raise EvidenceError(
-            f"The arrays of this model lack {name!r}: the file is incomplete, or that of another model."
-        )
+        raise InputError(f"The arrays of this model lack {name!r}: the file is incomplete, or that of another model.")
     return arrays[name]
 
 
@@ -187,27 +185,27 @@ def _path_of(source: str | Path, weights: str | Path | None) -> Path:
     if weights is None or path.suffix == ".npz":
         if path.is_file():
             return path
-        raise EvidenceError(
+        raise FileError(
             f"There is no file {path}: give an .npz of a model's arrays, or a model's name and --weights with the "
             "folder that has it."
         )
     folder = Path(weights)
     if not folder.is_dir():
-        raise EvidenceError(f"There is no folder {folder} of weights: put the published .npz files there.")
+        raise FileError(f"There is no folder {folder} of weights: put the published .npz files there.")
     if (folder / f"{source}.npz").is_file():
         return folder / f"{source}.npz"
     names = sorted(path.stem for path in folder.glob("*.npz"))
-    raise EvidenceError(f"{folder} has no model {str(source)!r}: {suggestion(str(source), names)}")
+    raise OptionError(f"{folder} has no model {str(source)!r}: {suggestion(str(source), names)}")
 
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
     try:
         with np.load(path, allow_pickle=False) as content:
             return {name: array_in(content, name, path) for name in content.files}
-    except EvidenceError:
+    except UnweaveError:
         raise
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
-        raise EvidenceError(f"{path} is not a complete .npz file of arrays ({error}): get it again.") from None
+        raise FileError(f"{path} is not a complete .npz file of arrays ({error}): get it again.") from None
 
 
 def _refuse_other_shapes(path: Path, arrays: Arrays, entry: Mapping[str, Any]) -> None:
@@ -215,4 +213,4 @@ def _refuse_other_shapes(path: Path, arrays: Arrays, entry: Mapping[str, Any]) -
         found = arrays[name].shape if name in arrays else None
         if found != tuple(shape):
             what = "is missing" if found is None else f"has shape {found}"
-            raise EvidenceError(f"{name} {what} in {path}, but index.json says {tuple(shape)}: get the file again.")
+            raise FileError(f"{name} {what} in {path}, but index.json says {tuple(shape)}: get the file again.")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from io import StringIO
-from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from unweave.evaluation.results import GroupedScore, GroupedScores
+from unweave.evaluation.similarity import Similarity
 from unweave.evaluation.unlabelled import RunPair, Unlabelled
 from unweave.metrics.concepts import ConceptReport
 from unweave.report.terminal import plain_table
 from unweave.sentences import counted, fixed
 
 if TYPE_CHECKING:
-    from unweave.datasets import DataSet
-    from unweave.models import TrainedModel
     from unweave.sweeps.trained_models import RunComparison
 
 MOST_CONCEPTS = 40
@@ -157,30 +154,7 @@ def _unlabelled_number(value: float) -> str:
     return "inf" if value == float("inf") else fixed(None if value != value else value)
 
 
-N_IMAGES = 12
-
-MOST_MODELS = 16  # largest number of models in the figure of reconstructions
-
 HEADINGS = {"active_codes": "active", "reconstruction": "recon.", "kl": "KL"}
-
-
-def draw_runs(folder: Path, models: Sequence[TrainedModel], dataset: DataSet) -> Iterator[Path]:
-    """Write figures of loss curves, reconstructions and the traversals of each model, and yield their paths."""
-    from unweave.models.model import loss_curves, reconstructions, traversals
-    from unweave.report.figures.curves import loss_figure, reconstruction_figure, traversal_figure
-    from unweave.report.figures.geometry import save
-
-    trained = [model for model in models if model.network is not None]
-    curves = loss_curves(models)
-    if curves:
-        yield save(loss_figure(curves), folder / "losses.png")
-    images = dataset.sample(500, 0).images
-    made = reconstructions(trained[:MOST_MODELS], images[:N_IMAGES])
-    if made:
-        yield save(reconstruction_figure(images[:N_IMAGES], made), folder / "reconstructions.png")
-    for model in trained:
-        rows = traversals(model, images)
-        yield save(traversal_figure(rows, model.name), folder / model.name / "traversals.png")
 
 
 def runs_table(found: RunComparison) -> Any:
@@ -242,3 +216,20 @@ def _cell(score: GroupedScore) -> str:
     if score.std != score.std:
         return fixed(None if score.mean != score.mean else score.mean)
     return f"{fixed(score.mean)} ± {fixed(score.std)} {score.letters}".rstrip()
+
+
+def similarity_text(found: Similarity) -> str:
+    """The table of similarities as plain text."""
+    table = plain_table()
+    for heading in ("pair", "measure", "similarity", "interval", "unrelated", "calibrated", "p"):
+        table.add_column(heading, justify="left" if heading in ("pair", "measure") else "right")
+    for row in found.rows:
+        numbers = (fixed(row.value), f"{fixed(row.lower)} to {fixed(row.upper)}", fixed(row.floor))
+        shown = ("", row.note, "") if row.note and row.value != row.value else numbers
+        table.add_row(f"{row.first}, {row.second}", row.measure, *shown, fixed(row.calibrated), fixed(row.p_value))
+    console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
+    console.print(
+        table,
+        Text("'unrelated' is the similarity of rows in random order; calibrated is 0 there and 1 for equal codes."),
+    )
+    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import multiprocessing
 import os
 import platform
 import threading
@@ -13,6 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import closing, contextmanager
 from dataclasses import astuple
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import joblib
 from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
-from unweave.evidence import EvidenceError
+from unweave.errors import InputError, OptionError, UnweaveError
 from unweave.findings import Finding
 from unweave.own_modules import OwnModules, own_modules
 from unweave.progress import progress_bar
@@ -49,7 +51,7 @@ NO_WORKERS_SECONDS = 30.0
 Compute = Callable[[Any], Any]  # from a task to its result
 
 
-class SweepStopped(EvidenceError):
+class SweepStopped(UnweaveError):
     """Raised if a sweep cannot continue; the message says why, and where the finished cells are."""
 
 
@@ -67,11 +69,18 @@ class _Running(NamedTuple):
 
 
 def in_processes(
-    compute: Compute, tasks: Sequence[Any], n_jobs: int, time_limit: float | None
+    compute: Compute,
+    tasks: Sequence[Any],
+    n_jobs: int,
+    time_limit: float | None,
+    idle: list[ProcessPoolExecutor] | None = None,
 ) -> Generator[tuple[int, Any], None, None]:
-    """Compute tasks in processes; yield the number and the result (or `Lost`) of each task when it is finished."""
+    """Compute tasks in processes; yield the number and the result (or `Lost`) of each task when it is finished.
+
+    Processes without work are left in ``idle`` for the next call; without it, all processes are ended.
+    """
+    own, idle = idle is None, [] if idle is None else idle
     waiting = deque((number, 1) for number in range(len(tasks)))
-    idle: list[ProcessPoolExecutor] = []
     running: dict[Future[Any], _Running] = {}
     n_processes = min(joblib.effective_n_jobs(n_jobs), len(tasks))
     try:
@@ -100,7 +109,7 @@ def in_processes(
                     idle.append(process)
                     yield number, future.result()
     finally:
-        for process in [*idle, *(entry.process for entry in running.values())]:
+        for process in [*(idle if own else ()), *(entry.process for entry in running.values())]:
             process.shutdown(wait=True, kill_workers=True)
 
 
@@ -129,8 +138,25 @@ def _received(*_items: Any) -> None:
     """Do nothing; calling this in a worker shows that its arguments can be unpickled there."""
 
 
-def on_cluster(compute: Compute, tasks: Sequence[Any], address: str) -> Generator[tuple[int, Any], None, None]:
+_OF_WORKER: list[ProcessPoolExecutor] = []  # processes of a Dask worker that wait for its next task
+
+
+def _within(time_limit: float, compute: Compute, task: Any) -> Any:
+    """The result of a task, or `Lost` after the time limit; the task has a process of its own, which can be ended."""
+    settings = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    daemon = settings.pop("daemon", None)  # workers of Dask are daemons, which may not start processes
+    try:
+        return next(in_processes(compute, [task], 1, time_limit, _OF_WORKER))[1]
+    finally:
+        if daemon is not None:
+            settings["daemon"] = daemon
+
+
+def on_cluster(
+    compute: Compute, tasks: Sequence[Any], address: str, time_limit: float | None = None
+) -> Generator[tuple[int, Any], None, None]:
     """Compute tasks on the workers of a Dask scheduler, which limits how many workers a task may crash."""
+    compute = compute if time_limit is None else partial(_within, time_limit, compute)
     with _client(address) as client:
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
@@ -165,13 +191,13 @@ def _client(address: str) -> Iterator[Any]:
     try:
         from distributed import Client
     except ImportError:
-        raise EvidenceError("A cluster needs the package distributed: install unweave[cluster].") from None
+        raise OptionError("A cluster needs the package distributed: install unweave[cluster].") from None
     try:
         client = Client(  # type: ignore[no-untyped-call, unused-ignore]
             address, timeout=CONNECT_SECONDS, set_as_default=False
         )
     except (OSError, ValueError) as error:
-        raise EvidenceError(f"No Dask scheduler answers at {address!r}: {' '.join(str(error).split())}") from None
+        raise InputError(f"No Dask scheduler answers at {address!r}: {' '.join(str(error).split())}") from None
     with client:
         yield client
 
@@ -183,7 +209,7 @@ def run(
     n_jobs: int = 1,
     cluster: str | None = None,
     time_limit: float | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> pl.DataFrame:
     """Compute the cells that the folder does not contain yet, and return the table.
 
@@ -203,9 +229,10 @@ def run(
     cluster : str, optional
         Address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, whose workers compute the cells.
     time_limit : float, optional
-        Largest number of seconds for a cell. With a limit, cells run in separate processes even if ``n_jobs=1``.
+        Largest number of seconds for a cell. With a limit, cells run in separate processes even if ``n_jobs=1``, and
+        workers of a cluster start a process for each cell.
     progress : bool
-        Show a bar with the time left on a terminal.
+        Show a bar with the time left, on terminals and in notebooks, after two seconds.
 
     Returns
     -------
@@ -219,18 +246,16 @@ def run(
     >>> from unweave.sweeps import grid
     >>> from unweave.synthetic.encoders import PermutedAndScaled
     >>> from unweave.synthetic.worlds import Circuit
-    >>> sweep = grid("one", worlds=[Circuit()], encoders=[PermutedAndScaled()], metrics=["mcc"], n_rows=100, seeds=2)
+    >>> sweep = grid("one", worlds=[Circuit()], encoders=[PermutedAndScaled()], metrics=["mcc"], n_rows=100, n_seeds=2)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = run(sweep, folder)
     >>> table["value"].round(3).to_list()
     [1.0, 1.0]
     """
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
-        raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
-    if time_limit is not None and (cluster is not None or not time_limit > 0):
-        raise EvidenceError(
-            f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0, and None on a cluster."
-        )
+        raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
+    if time_limit is not None and not time_limit > 0:
+        raise OptionError(f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0.")
     keys = [row_keys(cell) for cell in sweep.cells]
     n_results = len({key for of_cell in keys for key in of_cell.values()})
     versions = {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
@@ -243,7 +268,7 @@ def run(
         n_before = len(sweep.cells) - len(tasks)
         with progress_bar(len(sweep.cells), progress, n_before, "cells") as bar:
             try:
-                for number, results in _computed(tasks, n_jobs, cluster, time_limit):
+                for number, results in computed(tasks, n_jobs, cluster, time_limit):
                     _refuse_other_versions(tasks[number], results)
                     by_key |= results
                     # results that are not final are used for this table only
@@ -275,24 +300,28 @@ def _missing(sweep: Sweep, keys: list[dict[str, str]], results: dict[str, Measur
     return tasks
 
 
-def _computed(
-    tasks: list[Cell], n_jobs: int, cluster: str | None, time_limit: float | None
+def computed(
+    tasks: Sequence[Cell],
+    n_jobs: int,
+    cluster: str | None = None,
+    time_limit: float | None = None,
+    idle: list[ProcessPoolExecutor] | None = None,
 ) -> Iterator[tuple[int, dict[str, Measurement]]]:
     """Compute tasks; yield the number and the results of each task when it is finished."""
     results: Generator[tuple[int, Any], None, None]
     if not tasks:
         return
     if cluster is not None:
-        results = on_cluster(compute, tasks, cluster)
+        results = on_cluster(compute, tasks, cluster, time_limit)
     elif n_jobs == 1 and time_limit is None:
         results = ((number, compute(cell)) for number, cell in enumerate(tasks))
     else:
-        results = in_processes(compute, tasks, n_jobs, time_limit)
+        results = in_processes(compute, tasks, n_jobs, time_limit, idle)
     try:
         with closing(results):
             for number, result in results:
                 yield number, _failed(tasks[number], result.reason) if isinstance(result, Lost) else result
-    except EvidenceError:
+    except UnweaveError:
         raise
     except Exception as error:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -22,10 +22,12 @@ import numpy as np
 from scipy.stats import t as student
 
 from unweave.card.decorator import metric_of, stated_options
+from unweave.errors import InputError, OptionError
 from unweave.evaluation.choose import MetricChoice, chosen_by_text, chosen_metrics
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.findings import Finding
-from unweave.randomness import random_stream
+from unweave.names import explains_options
+from unweave.randomness import random_stream, seed_range
 from unweave.score import Score
 from unweave.trust.scoring import result_or_reason, takes_seed
 
@@ -65,12 +67,14 @@ def row_keys(cell: Cell) -> dict[str, str]:
 
 
 def metric_content(entry: Any) -> dict[str, Any]:
-    """A metric as plain data: its import path, its version, and the values of its options.
+    """A metric as plain data: its ``content`` if it has one, or import path, version and the values of its options.
 
     >>> from unweave.metrics import r2
     >>> metric_content(r2)["metric"]
     'unweave.metrics.prediction.r2'
     """
+    if hasattr(entry, "content"):
+        return cast(dict[str, Any], entry.content)
     metric, stated = metric_of(entry), stated_options(entry)
     in_force = {
         name: content_of(stated.get(name, option.default))
@@ -96,7 +100,7 @@ def content_of(item: Any) -> Any:
         plain = content(item)
         if plain is not None:
             return plain
-    raise EvidenceError(
+    raise InputError(
         f"A sweep cannot identify an object of type {type(item).__name__}, so it cannot store results for it: "
         "use numbers, text, arrays, tuples and frozen dataclasses."
     )
@@ -135,7 +139,7 @@ def _address(item: Any) -> str:
     """Import path of a class or function, or of the class of an object."""
     name = getattr(item, "__qualname__", type(item).__qualname__)
     if "<" in name:
-        raise EvidenceError(f"{name} has no import path, so a sweep cannot store its results: define it in a module.")
+        raise InputError(f"{name} has no import path, so a sweep cannot store its results: define it in a module.")
     return f"{item.__module__}.{name}"
 
 
@@ -273,10 +277,10 @@ class Cell:
         for name, least in (("n_rows", 1), ("seed", 0)):
             given = getattr(self, name)
             if isinstance(given, bool) or not isinstance(given, int) or given < least:
-                raise EvidenceError(f"{name}={given!r} of a cell is not a whole number from {least}.")
+                raise OptionError(f"{name}={given!r} of a cell is not a whole number from {least}.")
         for name, label in self.labels.items():
             if name in NOT_LABELS or not (label is None or isinstance(label, (str, int, float, bool))):
-                raise EvidenceError(
+                raise OptionError(
                     f"{name}={label!r} cannot label a cell: use numbers or text, and names other than "
                     f"{', '.join(sorted(NOT_LABELS))}."
                 )
@@ -304,7 +308,7 @@ class Sweep:
 
     >>> from unweave.synthetic.encoders import Mixed
     >>> from unweave.synthetic.worlds import Circuit
-    >>> sweep = grid("one", worlds=[Circuit()], encoders=[Mixed()], metrics=["mcc"], seeds=2)
+    >>> sweep = grid("one", worlds=[Circuit()], encoders=[Mixed()], metrics=["mcc"], n_seeds=2)
     >>> sweep.name, len(sweep.cells)
     ('one', 2)
     """
@@ -315,9 +319,10 @@ class Sweep:
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(self.cells))
         if not self.cells:
-            raise EvidenceError(f"The sweep {self.name!r} has no cells: declare at least one.")
+            raise InputError(f"The sweep {self.name!r} has no cells: declare at least one.")
 
 
+@explains_options
 def grid(
     name: str,
     *,
@@ -325,18 +330,19 @@ def grid(
     encoders: Mapping[str, Any] | Sequence[Any],
     metrics: Mapping[str, Any] | Iterable[MetricChoice],
     n_rows: int | Iterable[int] = 1000,
-    seeds: int | Iterable[int] = 5,
+    n_seeds: int = 5,
+    seed: int = 0,
     protocol: Protocol | None = None,
 ) -> Sweep:
     """A sweep over every combination of world, encoder, number of rows and seed, with all metrics on each.
 
-    ``worlds`` and ``encoders`` may be mappings, whose keys are then shown in the table. ``seeds`` is the number of
-    seeds, or the seeds themselves.
+    ``worlds`` and ``encoders`` may be mappings, whose keys are then shown in the table. Every combination is
+    computed with ``n_seeds`` seeds, of which ``seed`` is the first.
 
     >>> from unweave.synthetic.encoders import Mixed, PermutedAndScaled
     >>> from unweave.synthetic.worlds import Circuit
     >>> sweep = grid(
-    ...     "both", worlds=[Circuit()], encoders={"E1": PermutedAndScaled(), "E3": Mixed()}, metrics=["mcc"], seeds=3
+    ...     "both", worlds=[Circuit()], encoders={"E1": PermutedAndScaled(), "E3": Mixed()}, metrics=["mcc"], n_seeds=3
     ... )
     >>> len(sweep.cells), sweep.cells[3].columns["encoder"], sweep.cells[3].seed
     (6, 'E3', 0)
@@ -347,16 +353,16 @@ def grid(
             world,
             encoder,
             n,
-            seed,
+            its_seed,
             chosen,
             protocol or AllRows(),
             {"world": world_label, "encoder": encoder_label},
         )
-        for (world_label, world), (encoder_label, encoder), n, seed in itertools.product(
+        for (world_label, world), (encoder_label, encoder), n, its_seed in itertools.product(
             _named(worlds),
             _named(encoders),
             [n_rows] if isinstance(n_rows, int) else list(n_rows),
-            range(seeds) if isinstance(seeds, int) else list(seeds),
+            seed_range(n_seeds, seed),
         )
     ]
     return Sweep(name, tuple(cells))
@@ -384,7 +390,7 @@ def _by_label(metrics: Mapping[str, Any] | Iterable[MetricChoice]) -> dict[str, 
     if not isinstance(metrics, Mapping):
         return chosen_metrics(metrics)
     if not metrics:
-        raise EvidenceError("There is no metric to compute: name at least one.")
+        raise OptionError("There is no metric to compute: name at least one.")
     chosen = {
         str(label): chosen_by_text(choice) if isinstance(choice, str) else choice for label, choice in metrics.items()
     }
@@ -396,7 +402,8 @@ def _by_label(metrics: Mapping[str, Any] | Iterable[MetricChoice]) -> dict[str, 
 NOT_GROUPS = ("seed", "value", "raw", "problem")
 
 
-def summary(table: pl.DataFrame, confidence: float = 0.95) -> pl.DataFrame:
+@explains_options
+def summary(table: pl.DataFrame, level: float = 0.95) -> pl.DataFrame:
     """Mean of the values over seeds for every setting and metric, with Student's t interval.
 
     ``n_seeds`` is the number of seeds with a value. Seeds without a value are left out; if no seed has a value, the
@@ -418,9 +425,7 @@ def summary(table: pl.DataFrame, confidence: float = 0.95) -> pl.DataFrame:
         mean = float(defined.mean()) if defined.size else np.nan
         half = np.nan
         if defined.size > 1:
-            half = float(
-                student.ppf((1 + confidence) / 2, defined.size - 1) * defined.std(ddof=1) / np.sqrt(defined.size)
-            )
+            half = float(student.ppf((1 + level) / 2, defined.size - 1) * defined.std(ddof=1) / np.sqrt(defined.size))
         rows.append(
             dict(zip(groups, labels, strict=True))
             | {"mean": mean, "low": mean - half, "high": mean + half, "n_seeds": defined.size}

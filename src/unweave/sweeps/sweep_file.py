@@ -10,14 +10,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from unweave.errors import FileError, OptionError, UnweaveError
 from unweave.evaluation.choose import chosen_metrics
-from unweave.evidence import EvidenceError
-from unweave.names import suggestion
+from unweave.names import option_suggestion, suggestion
 from unweave.own_modules import imported
+from unweave.randomness import seed_range
 from unweave.sweeps.sweep import Cell, Label, Sweep, short_name
 from unweave.synthetic import encoders, worlds
 
-KEYS = ("name", "metrics", "n_rows", "seeds", "worlds", "encoders")
+KEYS = ("name", "metrics", "n_rows", "n_seeds", "seed", "worlds", "encoders")
 
 
 class Built(NamedTuple):
@@ -37,10 +38,10 @@ class Classes(NamedTuple):
     def named(self, name: str) -> type:
         """The class with this name."""
         if ":" not in name and name not in self.known:
-            raise EvidenceError(f"class {name!r} is not known: {suggestion(name, self.known)}")
+            raise OptionError(f"class {name!r} is not known: {suggestion(name, self.known)}")
         kind = self.known[name] if name in self.known else imported(name, self.what)
         if not _declares(kind, self.method):
-            raise EvidenceError(
+            raise OptionError(
                 f"{name!r} cannot be the {self.what}: name a frozen dataclass with a method {self.method!r}."
             )
         return kind
@@ -56,13 +57,13 @@ def read_sweep(path: str | Path) -> Sweep:
     try:
         declared = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise EvidenceError(f"{path} cannot be read: {error.strerror}.") from None
+        raise FileError(f"{path} cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise EvidenceError(f"{path} is not a TOML file: {error}.") from None
+        raise FileError(f"{path} is not a TOML file: {error}.") from None
     try:
         return declared_sweep(declared, path.stem)
-    except EvidenceError as error:
-        raise EvidenceError(f"In {path}: {error}") from None
+    except UnweaveError as error:
+        raise OptionError(f"In {path}: {error}") from None
 
 
 def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
@@ -72,7 +73,7 @@ def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
     ...     {
     ...         "metrics": ["mcc"],
     ...         "n_rows": 200,
-    ...         "seeds": 2,
+    ...         "n_seeds": 2,
     ...         "worlds": [{"class": "Circuit"}],
     ...         "encoders": [{"class": "Mixed", "kappa": [1.0, 10.0]}],
     ...     },
@@ -83,15 +84,15 @@ def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
     """
     for key in declared:
         if key not in KEYS:
-            raise EvidenceError(f"{key!r} is not a key of a sweep: {suggestion(key, KEYS)}")
+            raise OptionError(f"{key!r} is not a key of a sweep: {option_suggestion(key, KEYS)}")
     for key in ("metrics", "worlds", "encoders"):
         if not (isinstance(declared.get(key), list) and declared[key]):
-            raise EvidenceError(f"{key!r} is missing, empty or not a list: write a list with at least one entry.")
+            raise OptionError(f"{key!r} is missing, empty or not a list: write a list with at least one entry.")
     stated = declared.get("name", name)
     if not isinstance(stated, str) or stated in ("", ".", "..") or set(stated) & set("/\\"):
-        raise EvidenceError(f"name = {stated!r} cannot name a folder: use words without slashes, in quotes.")
+        raise OptionError(f"name = {stated!r} cannot name a folder: use words without slashes, in quotes.")
     if not all(isinstance(metric, str) for metric in declared["metrics"]):
-        raise EvidenceError('metrics are not all text: write them like ["mcc", "mcc:correlation=spearman"].')
+        raise OptionError('metrics are not all text: write them like ["mcc", "mcc:correlation=spearman"].')
     chosen = chosen_metrics(declared["metrics"])
     cells = [
         Cell(world.item, encoder.item, n_rows, seed, chosen, labels={**world.labels, **encoder.labels})
@@ -99,7 +100,7 @@ def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
             list(_built(declared, "world", worlds, "sample")),
             list(_built(declared, "encoder", encoders, "encode")),
             _whole_numbers("n_rows", declared.get("n_rows", 1000), 1),
-            _seeds(declared.get("seeds", 5)),
+            seed_range(declared.get("n_seeds", 5), declared.get("seed", 0)),
         )
     ]
     return Sweep(stated, tuple(cells))
@@ -127,20 +128,20 @@ def _declares(entry: Any, method: str) -> bool:
 def _declared_class(entry: Any, classes: Classes, where: str) -> type:
     """The class that an entry names; raises an error if parameters are unknown or missing."""
     if not (isinstance(entry, dict) and isinstance(entry.get("class"), str)):
-        raise EvidenceError(f"{where} has no class: write for example class = {next(iter(classes.known))!r}.")
+        raise OptionError(f"{where} has no class: write for example class = {next(iter(classes.known))!r}.")
     name = entry["class"]
     try:
         kind = classes.named(name)
-    except EvidenceError as error:
-        raise EvidenceError(f"{where}: {error}") from None
+    except UnweaveError as error:
+        raise OptionError(f"{where}: {error}") from None
     fields = [field for field in dataclasses.fields(kind) if field.init]
     names = [field.name for field in fields]
     for key in entry.keys() - {"class", *names}:
-        raise EvidenceError(f"{where}: {name} has no parameter {key!r}: {suggestion(key, names)}")
+        raise OptionError(f"{where}: {name} has no parameter {key!r}: {suggestion(key, names)}")
     for field in fields:
         optional = (field.default, field.default_factory) != (dataclasses.MISSING, dataclasses.MISSING)
         if not optional and field.name not in entry:
-            raise EvidenceError(f"{where}: {name} needs the parameter {field.name!r}.")
+            raise OptionError(f"{where}: {name} needs the parameter {field.name!r}.")
     return kind
 
 
@@ -149,20 +150,14 @@ def _made(kind: type, parameters: dict[str, Any], where: str) -> Any:
         return kind(**parameters)
     except (TypeError, ValueError) as error:
         stated = ", ".join(f"{key} = {value!r}" for key, value in parameters.items())
-        raise EvidenceError(f"{where}: {kind.__name__} cannot be created with {stated}: {error}") from None
-
-
-def _seeds(given: Any) -> list[int]:
-    if isinstance(given, list):
-        return _whole_numbers("seeds", given, 0)
-    return list(range(*_whole_numbers("seeds", given, 1)))
+        raise OptionError(f"{where}: {kind.__name__} cannot be created with {stated}: {error}") from None
 
 
 def _whole_numbers(key: str, given: Any, least: int) -> list[int]:
     numbers = given if isinstance(given, list) else [given]
     fine = all(isinstance(number, int) and not isinstance(number, bool) and number >= least for number in numbers)
     if not (numbers and fine and len(set(numbers)) == len(numbers)):
-        raise EvidenceError(f"{key} = {given!r} is not valid: use whole numbers from {least}, all of them different.")
+        raise OptionError(f"{key} = {given!r} is not valid: use whole numbers from {least}, all of them different.")
     return numbers
 
 

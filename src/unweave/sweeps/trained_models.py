@@ -14,13 +14,14 @@ from scipy import stats
 
 from unweave.card.decorator import metric_of
 from unweave.datasets import DataSet
+from unweave.errors import InputError
 from unweave.estimators.independence import corrected
 from unweave.evaluation.choose import MetricChoice, chosen_metrics
 from unweave.evaluation.results import welch_p_value
 from unweave.evidence import Evidence
 from unweave.models.fleet import train
 from unweave.models.model import TrainedModel
-from unweave.models.networks import MLP, TrainingError, Trunk
+from unweave.models.networks import MLP, Trunk
 from unweave.models.objectives import Objective, setting_name
 from unweave.models.training import TrainingSettings
 from unweave.models.training_file import DataSetChoice
@@ -151,7 +152,7 @@ def compared_runs(
         cost = model.reconstruction_cost(images)
         rows.append(ModelRow(setting, spec.seed, active, cost, float(per_code.sum()), scores))
     if not rows:
-        raise TrainingError("There are no models to compare.")
+        raise InputError("There are no models to compare.")
     bare = RunComparison(tuple(rows), tuple(chosen), {})
     letters = {
         label: letters_of_ties(bare, label, lower_is_better=metric_of(entry).card.lower_is_better, level=level)
@@ -211,7 +212,7 @@ class TrainedModels:
         [model] = train(
             dataset,
             encoder,
-            seeds=[seed],
+            seed=seed,
             n_codes=self.n_codes,
             trunk=self.trunk,
             settings=self.settings,

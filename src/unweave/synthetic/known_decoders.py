@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.randomness import random_stream
+from unweave.synthetic.worlds import world_stream
 
 HALF_LOG_2PI_E = float(0.5 * (1 + np.log(2 * np.pi)))
 
@@ -105,7 +106,7 @@ class Torus:
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> FloatArray:
         """Random data, n x 20 by default, without added noise."""
-        return self.decode(random_stream(rng, "world").standard_normal((n_rows, self.latent_size)))
+        return self.decode(world_stream(rng, n_rows).standard_normal((n_rows, self.latent_size)))
 
     def decode(self, latents: FloatArray) -> FloatArray:
         """Data for these latents."""
@@ -162,7 +163,7 @@ class TwoMoons:
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> FloatArray:
         """Data like those of scikit-learn's ``make_moons``: points on the moons plus noise in both directions."""
-        generator = random_stream(rng, "world")
+        generator = world_stream(rng, n_rows)
         angle, lower = generator.uniform(0, np.pi, n_rows), generator.random(n_rows) < 0.5
         upper = np.column_stack([np.cos(angle), np.sin(angle)])
         points = np.where(lower[:, None], [1.0, 0.5] - upper, upper)

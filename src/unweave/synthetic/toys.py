@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.randomness import random_stream
+from unweave.synthetic.worlds import world_stream
 
 
 class Toy(NamedTuple):
@@ -57,7 +57,7 @@ class DependentClasses:
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> Toy:
         """Rows of factors and codes; there are no nuisances."""
-        sources = random_stream(rng, "world").uniform(size=(n_rows, self.n_factors))
+        sources = world_stream(rng, n_rows, self.n_factors).uniform(size=(n_rows, self.n_factors))
         factors = np.minimum(np.floor(self.n_classes * _shared(sources, self.delta)), self.n_classes - 1)
         codes = np.cos(np.pi * _shared(factors, self.alpha) / self.n_classes)
         return Toy(factors, codes, np.empty((n_rows, 0)))
@@ -83,7 +83,7 @@ class ClassesWithNuisance:
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> Toy:
         """Rows of factors, codes and the nuisance."""
-        generator = random_stream(rng, "world")
+        generator = world_stream(rng, n_rows, self.n_factors)
         factors = np.floor(self.n_classes * generator.uniform(size=(n_rows, self.n_factors)))
         nuisance = generator.uniform(size=(n_rows, 1))
         codes = np.cos(np.pi * (factors + self.beta * nuisance) / self.n_classes)

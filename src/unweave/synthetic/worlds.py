@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Literal, Protocol
 
 import numpy as np
@@ -63,10 +64,28 @@ class World(Protocol):
         """Rows of factors, n x d."""
 
 
+def world_stream(rng: Rng, n_rows: int, n_factors: int = 1) -> np.random.Generator:
+    """The generator of a world; EvidenceError unless both counts are whole numbers from 1.
+
+    >>> world_stream(0, n_rows=0)
+    Traceback (most recent call last):
+    unweave.evidence.columns.EvidenceError: n_rows=0 is not a number of rows: use a whole number from 1.
+    """
+    for name, number in (("n_rows", n_rows), ("n_factors", n_factors)):
+        if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
+            raise EvidenceError(f"{name}={number!r} is not a number of {name[2:]}: use a whole number from 1.")
+    if not isinstance(rng, np.random.Generator) and (not isinstance(rng, Integral | None) or (rng or 0) < 0):
+        raise EvidenceError(f"rng={rng!r} is not a seed: use a whole number from 0, or a numpy Generator.")
+    return random_stream(rng, "world")
+
+
 class NumberedFactors:
     """Base class of worlds whose factors are named z1, z2, ..."""
 
     n_factors: int
+
+    def __post_init__(self) -> None:
+        world_stream(0, 1, self.n_factors)
 
     @property
     def factor_names(self) -> tuple[str, ...]:
@@ -119,7 +138,7 @@ class Independent(NumberedFactors):
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of factors, n x d."""
-        return with_marginal(random_stream(rng, "world").normal(size=(n_rows, self.n_factors)), self.marginal)
+        return with_marginal(world_stream(rng, n_rows).normal(size=(n_rows, self.n_factors)), self.marginal)
 
 
 @dataclass(frozen=True)
@@ -138,6 +157,7 @@ class Correlated(NumberedFactors):
     marginal: Marginal = "gaussian"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         lowest = -1 / (self.n_factors - 1) if self.n_factors > 1 else -1.0
         if not lowest <= self.rho <= 1:
             raise EvidenceError(
@@ -204,7 +224,7 @@ class Confounded(NumberedFactors):
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of factors, n x d."""
-        generator, loadings = random_stream(rng, "world"), np.array(self.loadings)
+        generator, loadings = world_stream(rng, n_rows), np.array(self.loadings)
         cause = generator.normal(size=(n_rows, 1))
         own = generator.normal(size=(n_rows, self.n_factors))
         return with_marginal(loadings * cause + np.sqrt(1 - loadings**2) * own, self.marginal)
@@ -227,12 +247,13 @@ class Causal(NumberedFactors):
     link: Literal["linear", "square"] = "linear"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if abs(self.weight) >= 1:
             raise EvidenceError(f"weight={self.weight} is not valid: use a number between -1 and 1.")
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of factors, n x d."""
-        noise = random_stream(rng, "world").normal(size=(n_rows, self.n_factors))
+        noise = world_stream(rng, n_rows).normal(size=(n_rows, self.n_factors))
         columns = [noise[:, 0]]
         for own in noise.T[1:]:
             cause = columns[-1] if self.link == "linear" else (columns[-1] ** 2 - 1) / np.sqrt(2)
@@ -244,7 +265,7 @@ def _gaussian(correlation: FloatArray, n_rows: int, rng: Rng) -> FloatArray:
     """Rows drawn from N(0, correlation); the correlation matrix may be singular."""
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return random_stream(rng, "world").normal(size=(n_rows, values.size)) @ root.T
+    return world_stream(rng, n_rows).normal(size=(n_rows, values.size)) @ root.T
 
 
 @dataclass(frozen=True)
@@ -266,6 +287,7 @@ class OneFactorConstraint(NumberedFactors):
     marginal: Marginal = "gaussian"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _refuse_unknown(self.functions, tuple(ONE_FACTOR), self.n_factors - 1)
 
     @property
@@ -300,6 +322,7 @@ class TwoFactorConstraint(NumberedFactors):
     marginal: Marginal = "gaussian"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         _refuse_unknown(self.functions, tuple(TWO_FACTORS), self.n_factors - 2)
 
     @property
@@ -343,7 +366,7 @@ class Circuit:
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of T, R, I and V, n x 4."""
-        generator = random_stream(rng, "world")
+        generator = world_stream(rng, n_rows)
         temperature = generator.normal(self.reference_temperature, 15.0, n_rows)
         current = generator.uniform(0.5, 2.0, n_rows)
         warmth = temperature - self.reference_temperature
@@ -375,6 +398,7 @@ class Levelled(NumberedFactors):
     levels: tuple[int, ...] = (2, 3, 4, 5, 6)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.levels or min(self.levels) < 2:
             raise EvidenceError(f"levels={self.levels} is not valid: use numbers of levels from 2.")
 

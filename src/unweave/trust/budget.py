@@ -1,23 +1,27 @@
-"""How many draws of floors, intervals and verdicts fit into a time budget."""
+"""How many draws of floors, intervals and verdicts fit into a time budget, from a table of costs and never by a clock.
+
+The draws of a floor and of an interval stop when they are decided (`floors.decided`, `intervals.precise`), wherever the
+budget ends. The budget is an upper bound: a metric whose draws do not fit is not checked, and the verdict of a metric
+whose draws fit does not depend on the budget.
+"""
 
 from __future__ import annotations
 
 import functools
 import json
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
-from typing import Any
 
 from unweave.card.decorator import Choice, card_of, stated_options
 from unweave.evidence import Evidence
-from unweave.trust.scoring import Quota, fair_share
 
 SOME = 1000  # largest number of rows that kernels and readouts use
 
 SMALLEST = 1e-3  # seconds for the call itself and for creating a variant of the evidence
+
+UNKNOWN = 0.1  # seconds assumed for a metric that is not in the table
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,11 @@ class DataSizes:
     share_of_classes: float = 0.0
 
     @classmethod
-    def of(cls, evidence: Evidence, n_rows: int | None = None) -> DataSizes:
-        """Sizes of an evidence, with ``n_rows`` in place of its number of rows where given."""
+    def of(cls, evidence: Evidence) -> DataSizes:
+        """Sizes of an evidence."""
         classes = [kind.is_categorical for kind in evidence.kinds]
         share = sum(classes) / len(classes) if classes else 0.0
-        return cls(evidence.n_rows if n_rows is None else n_rows, evidence.n_codes, evidence.n_factors, share)
+        return cls(evidence.n_rows, evidence.n_codes, evidence.n_factors, share)
 
 
 TERMS: dict[str, Callable[[DataSizes], float]] = {
@@ -64,86 +68,62 @@ class Work:
     name: str
     numbers: Mapping[str, float]
     classes: Mapping[str, float] | None = None
-    most_rows: float = math.inf
+    most_rows: float | None = None
     share_of_permutation: float = 1.0
     fixed_rows: bool = False
 
-    def seconds(self, sizes: DataSizes) -> float:
-        """Seconds of one computation on one core; rows beyond ``most_rows`` cost nothing."""
-        used = replace(sizes, n_rows=int(min(sizes.n_rows, self.most_rows)))
-        numbers = _seconds(self.numbers, used)
-        if self.classes is None or not sizes.share_of_classes:
-            return SMALLEST + numbers
-        return SMALLEST + numbers + sizes.share_of_classes * (_seconds(self.classes, used) - numbers)
+    def seconds(self, sizes: DataSizes, n_rows: int | None = None) -> float:
+        """Seconds of one computation on one core, on ``n_rows`` rows if given; rows beyond ``most_rows`` are free."""
+        n = sizes.n_rows if n_rows is None else n_rows
+        used = replace(sizes, n_rows=int(min(n, self.most_rows or math.inf)))
+        numbers, classes = (
+            sum(factor * TERMS[term](used) for term, factor in coefficients.items())
+            for coefficients in (self.numbers, self.classes or self.numbers)
+        )
+        return SMALLEST + numbers + sizes.share_of_classes * (classes - numbers)
 
-    def seconds_of_permutation(self, sizes: DataSizes) -> float:
+    def seconds_of_permutation(self, sizes: DataSizes, n_rows: int | None = None) -> float:
         """Seconds to score one permutation.
 
         >>> Work("matrix", {"1": 0.5}, share_of_permutation=0.2).seconds_of_permutation(DataSizes(100, 10, 5))
         0.101
         """
-        return SMALLEST + self.share_of_permutation * (self.seconds(sizes) - SMALLEST)
-
-
-def _seconds(coefficients: Mapping[str, float], sizes: DataSizes) -> float:
-    return sum(factor * TERMS[term](sizes) for term, factor in coefficients.items())
-
-
-def work_of(metric: Choice, seconds_taken: float, sizes: DataSizes) -> Work:
-    """The metric's entry in the table, or a new entry from its measured seconds if the table has none.
-
-    Metrics of your own, and metrics of the catalogue with other options, are not in the table. Their measured seconds
-    are rounded up to a power of four, so that small differences in timing do not change the plan, and grow with the
-    number of rows. They are at least the seconds in the table for the metric with default options.
-
-    >>> from unweave.metrics import dci_completeness, dci_disentanglement
-    >>> sizes = DataSizes(1000, 10, 5)
-    >>> work_of(dci_completeness, 0.0, sizes) is work_of(dci_disentanglement, 9.0, sizes)
-    True
-    >>> work_of(functools.partial(dci_completeness, probe="other"), 9.0, sizes).seconds(sizes)
-    16.001
-    """
-    name = card_of(metric).name
-    known = table().get(name)
-    options = stated_options(metric).keys() - {"rng"}
-    if known is not None and not options:
-        return known
-    seconds = 4.0 ** math.ceil(math.log(max(seconds_taken, SMALLEST), 4))
-    if known is not None:
-        seconds = max(seconds, known.seconds(sizes) - SMALLEST)
-    stated = ", ".join(f"{option}={stated_options(metric)[option]}" for option in sorted(options))
-    return Work(f"{name} ({stated})", {"n": seconds / max(sizes.n_rows, 1)})
+        return SMALLEST + self.share_of_permutation * (self.seconds(sizes, n_rows) - SMALLEST)
 
 
 @functools.cache
 def table() -> dict[str, Work]:
     """Entries of the table, by the name of the metric."""
-    content = json.loads(files(__package__).joinpath("costs.json").read_text(encoding="utf-8"))
-    works = [(_entry(name, entry), entry["metrics"]) for name, entry in content["works"].items()]
-    return {metric: work for work, metrics in works for metric in metrics}
+    content = json.loads(files(__package__).joinpath("costs.json").read_text(encoding="utf-8"))["works"]
+    works = [(entry.pop("metrics"), Work(name, **entry)) for name, entry in content.items()]
+    return {metric: work for metrics, work in works for metric in metrics}
 
 
-def _entry(name: str, entry: Mapping[str, Any]) -> Work:
-    most_rows = entry["most_rows"] or math.inf
-    share, fixed = entry["share_of_permutation"], entry["fixed_rows"]
-    return Work(name, entry["numbers"], entry["classes"], most_rows, share, fixed)
+def work_of(metric: Choice) -> Work:
+    """The metric's entry in the table; `UNKNOWN` seconds per 1,000 rows if it is not in the table.
+
+    A metric of the catalogue with other options is taken to cost what it costs with its default options, apart from
+    other metrics. Nothing is measured, so that the plan is the same on every machine.
+
+    >>> from unweave.metrics import dci_completeness, dci_disentanglement
+    >>> work_of(dci_completeness) is work_of(dci_disentanglement)
+    True
+    """
+    known = table().get(card_of(metric).name, Work(card_of(metric).name, {"n": UNKNOWN / 1000}))
+    options = {name: value for name, value in stated_options(metric).items() if name != "rng"}
+    stated = ", ".join(f"{name}={options[name]}" for name in sorted(options))
+    return replace(known, name=f"{card_of(metric).name} ({stated})") if options else known
 
 
-PLANNED_SHARE = 0.9  # share of the budget that is planned; the rest allows for errors of the cost model
-
-LEAST_SHARE = 0.25  # share of the budget that is left for draws even if the diagnosis takes most of it
-
-DRAWS = (0, 19, 39, 99, 199)
-
-PARTS = (0, 8, 12, 24)
-
-ROWS_TRIED = 5000
-
-FEWEST_ROWS_TRIED = 1000
-
-EVIDENCES_TRIED = 7  # assumed number of data sets on which a metric is computed again, while they are not known
+LEAST_SHARE = 0.5  # share of the budget that is left for draws, however long scores and diagnosis take
 
 SOME_ROWS = 3000  # number of rows for draws and parts that are too expensive on all rows
+
+DEAR = 0.1  # seconds of a draw on all rows that are too expensive
+
+FEWEST_DRAWS, N_DRAWS = 29, 99  # fewest draws that can show that a score is above noise, and most draws
+
+FEWEST_PARTS, N_PARTS = 8, 24
 
 DIAGNOSIS = (0.3, 0.1)  # seconds for the diagnosis and the counterpart: a constant, and for each factor
 
@@ -151,198 +131,126 @@ MOST_FACTORS = 40  # above this number of factors, the cost of the diagnosis is 
 
 
 @dataclass(frozen=True)
-class Planned:
-    """Plan of one metric: permutations, parts of the samples, and whether it is recomputed on a counterpart."""
+class DrawPlan:
+    """Upper bounds for the draws of every metric, by label.
 
-    n_draws: int = 0
-    n_parts: int = 0
-    tried: bool = False
-
-
-@dataclass(frozen=True)
-class Prices:
-    """Seconds of one permutation, one part, and all trials on the counterpart."""
-
-    draw: float
-    part: float
-    trial: float
-
-    @classmethod
-    def of(
-        cls, work: Work, sizes: DataSizes, n_rows: int | None = None, tried: Sequence[DataSizes] | None = None
-    ) -> Prices:
-        """Seconds for evidence of these sizes.
-
-        ``n_rows`` is the largest number of rows that draws and parts use, all by default. ``tried`` are the sizes of
-        the data sets of the counterpart; by default, typical sizes are assumed.
-        """
-        n = sizes.n_rows
-        used = n if n_rows is None else min(n, n_rows)
-        if tried is None:
-            typical = replace(sizes, n_rows=max(FEWEST_ROWS_TRIED, min(n, ROWS_TRIED)))
-            tried = [typical] * EVIDENCES_TRIED
-        return cls(
-            work.seconds_of_permutation(replace(sizes, n_rows=used)),
-            work.seconds(replace(sizes, n_rows=n // 2 if work.fixed_rows else min(n // 2, used))),
-            sum(map(work.seconds, tried)),
-        )
-
-    def seconds(self, planned: Planned) -> float:
-        """Seconds of this plan."""
-        return planned.n_draws * self.draw + planned.n_parts * self.part + planned.tried * self.trial
-
-
-ALL = Planned(DRAWS[-1], PARTS[-1], True)
-
-# plans in increasing order of cost: the interval, the recomputation, the noise floor, then more draws and parts
-LADDER = (
-    Planned(),
-    Planned(0, 8, False),
-    Planned(0, 8, True),
-    Planned(19, 8, True),
-    Planned(39, 8, True),
-    Planned(39, 12, True),
-    Planned(99, 12, True),
-    Planned(99, 24, True),
-    ALL,
-)
-
-ESSENTIAL = 3  # first step of the ladder with an interval, a recomputation and a noise floor
-
-
-def rows_for_draws(works: Mapping[str, Work], sizes: DataSizes, budget: float) -> dict[str, int]:
-    """Number of rows that draws and parts of every metric use: all, or `SOME_ROWS` if the essentials would not fit.
-
-    >>> works = {"cheap": Work("cheap", {"n": 1e-6}), "dear": Work("dear", {"n": 1e-4})}
-    >>> rows_for_draws(works, DataSizes(50_000, 10, 5), budget=60.0)
-    {'cheap': 50000, 'dear': 3000}
+    Attributes
+    ----------
+    n_draws, n_parts : mapping of label to int
+        Largest number of permutations, and of parts of the samples.
+    rows, rows_of_parts : mapping of label to int
+        Number of rows that permutations use, and the largest number of rows of a part; all rows where it is missing.
+    budget : float
+        The budget as the user gave it, which notes repeat.
+    seconds : mapping of str to float
+        Expected seconds if all draws are needed: of "draws", "parts" and "trials".
     """
-    prices = {work.name: Prices.of(work, sizes).seconds(LADDER[ESSENTIAL]) for work in works.values()}
-    share = fair_share(prices.values(), _for_draws(sizes, budget))
-    n, some = sizes.n_rows, min(sizes.n_rows, SOME_ROWS)
-    return {label: n if prices[work.name] <= share else some for label, work in works.items()}
+
+    n_draws: Mapping[str, int]
+    n_parts: Mapping[str, int]
+    rows: Mapping[str, int] = field(default_factory=dict)
+    rows_of_parts: Mapping[str, int] = field(default_factory=dict)
+    budget: float = math.inf
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def untried(self) -> tuple[str, ...]:
+        """Labels of the metrics that are not recomputed for their verdicts."""
+        return tuple(label for label, n_draws in self.n_draws.items() if not n_draws)
+
+
+def seconds_of_diagnosis(evidence: Evidence) -> float:
+    """Expected seconds for the diagnosis and the counterpart, which do not depend on the metrics."""
+    return DIAGNOSIS[0] + DIAGNOSIS[1] * min(evidence.n_factors, MOST_FACTORS)
 
 
 def draw_plan(
     works: Mapping[str, Work],
-    sizes: DataSizes,
+    evidence: Evidence,
     budget: float,
     *,
-    rows: Mapping[str, int] | None = None,
-    tried: Sequence[DataSizes] | None = None,
-    main: Sequence[str] = (),
-) -> dict[str, Planned]:
-    """Plan for every metric within this many seconds.
+    tried: Sequence[Evidence] = (),
+    some_rows: bool = True,
+    parts_of_some_rows: bool = True,
+    n_codes: int | None = None,
+) -> DrawPlan:
+    """The plan of one representation within this many seconds.
+
+    From cheap to expensive metrics, each gets what a verdict needs, as long as it fits: the fewest draws that can show
+    that a score is above noise, the trials and the fewest parts. The remaining seconds go to more draws, then to more
+    parts, in the same order. A larger budget therefore never gives a metric less.
 
     Parameters
     ----------
     works : mapping of label to Work
         What each metric computes; labels with the same work share it.
-    sizes : DataSizes
-        Sizes of the evidence.
+    evidence : Evidence
+        The data.
     budget : float
-        Seconds for noise floors, intervals and verdicts.
-    rows : mapping of label to int, optional
-        Number of rows that draws use, from `rows_for_draws`; all by default.
-    tried : sequence of DataSizes, optional
-        Sizes of the data sets on which metrics are recomputed for their verdicts.
-    main : sequence of labels
-        Metrics that are planned first, in this order; all others follow from cheap to expensive.
+        Seconds for scores, noise floors, intervals and verdicts.
+    tried : sequence of Evidence
+        Data sets on which metrics are recomputed for their verdicts.
+    some_rows, parts_of_some_rows : bool
+        Whether draws and parts may use a part of the rows where one on all rows is expensive. This depends on the cost
+        of one draw and not on the budget.
+    n_codes : int, optional
+        Number of codes from which the rows of parts follow: the largest of all compared representations, so that all
+        of them have the same parts.
 
     Examples
     --------
-    >>> works = {"cheap": Work("cheap", {"n": 1e-6}), "dear": Work("dear", {"n": 1e-3})}
-    >>> found = draw_plan(works, DataSizes(1000, 10, 5), budget=60.0)
-    >>> found["cheap"].n_draws, found["dear"].n_draws, found["dear"].n_parts
-    (199, 39, 12)
-    >>> draw_plan(works, DataSizes(1000, 10, 5), budget=0.0)["cheap"]
-    Planned(n_draws=0, n_parts=0, tried=False)
+    >>> works = {"cheap": Work("cheap", {"n": 1e-6}), "dear": Work("dear", {"n": 1e-4})}
+    >>> rows = Evidence([[0.0, 1.0]] * 1000, [[0.0, 1.0]] * 1000)
+    >>> draw_plan(works, rows, budget=15.0).n_draws, draw_plan(works, rows, budget=3.0).n_draws
+    ({'cheap': 99, 'dear': 99}, {'cheap': 99, 'dear': 0})
     """
-    prices = {work.name: Prices.of(work, sizes, (rows or {}).get(label), tried) for label, work in works.items()}
-    first = [works[label].name for label in main if label in works]
-    order = sorted(
-        prices, key=lambda work: (first.index(work) if work in first else len(first), prices[work].draw, work)
+    sizes, n = DataSizes.of(evidence), evidence.n_rows
+    widest = replace(sizes, n_codes=n_codes or sizes.n_codes)
+    each, few = {work.name: work for work in works.values()}, min(n, SOME_ROWS)
+    rows, most = {}, {}
+    for name, work in each.items():
+        rows[name] = few if some_rows and work.seconds_of_permutation(sizes) > DEAR else n
+        most[name] = few if parts_of_some_rows and not work.fixed_rows and work.seconds(widest) > DEAR else n
+    draw = {name: work.seconds_of_permutation(sizes, rows[name]) for name, work in each.items()}
+    part = {name: work.seconds(sizes, min(n // 2, most[name])) for name, work in each.items()}
+    trial = {name: sum(work.seconds(DataSizes.of(other)) for other in tried) for name, work in each.items()}
+    fixed = seconds_of_diagnosis(evidence) + sum(work.seconds(sizes) for work in each.values())
+    n_draws, n_parts = _affordable(draw, part, trial, max(budget - fixed, LEAST_SHARE * budget))
+
+    def of_labels(counts: Mapping[str, int]) -> dict[str, int]:
+        return {label: counts[work.name] for label, work in works.items()}
+
+    return DrawPlan(
+        n_draws=of_labels(n_draws),
+        n_parts=of_labels(n_parts),
+        rows=of_labels(rows),
+        rows_of_parts=of_labels(most),
+        budget=budget,
+        seconds={
+            "draws": sum(n_draws[name] * draw[name] for name in each),
+            "parts": sum(n_parts[name] * part[name] for name in each),
+            "trials": sum(bool(n_draws[name]) * trial[name] for name in each),
+        },
     )
-    steps = dict.fromkeys(prices, 0)
-    left = _for_draws(sizes, budget)
-    for top in (ESSENTIAL, len(LADDER) - 1):
-        needs = (prices[work].seconds(LADDER[top]) - prices[work].seconds(LADDER[steps[work]]) for work in order)
-        share = fair_share(needs, left)
-        for most in (share, left):  # each work first gets its share, and then the remainder goes to each in turn
-            for work in order:
-                now = prices[work].seconds(LADDER[steps[work]])
-                steps[work] = _highest(prices[work], now + min(most, left), steps[work], top)
-                left += now - prices[work].seconds(LADDER[steps[work]])
-    return {label: LADDER[steps[work.name]] for label, work in works.items()}
 
 
-def seconds_of_diagnosis(sizes: DataSizes) -> float:
-    """Seconds for the diagnosis and the counterpart, which do not depend on the metrics."""
-    return DIAGNOSIS[0] + DIAGNOSIS[1] * min(sizes.n_factors, MOST_FACTORS)
-
-
-def _for_draws(sizes: DataSizes, budget: float) -> float:
-    """Seconds of the budget for draws, parts and trials."""
-    return max(PLANNED_SHARE * budget - seconds_of_diagnosis(sizes), LEAST_SHARE * budget)
-
-
-def _highest(price: Prices, seconds: float, now: int, top: int) -> int:
-    """The highest step of the ladder from ``now`` to ``top`` that costs no more than ``seconds``; at least ``now``."""
-    return max([now, *(step for step in range(now, top + 1) if price.seconds(LADDER[step]) <= seconds)])
-
-
-MARGIN = 1.5
-
-
-@dataclass(frozen=True)
-class Allowance:
-    """The draws planned for each metric, and the seconds that they may take from now on.
-
-    Draws stop when the clock exceeds the budget by half. This happens only if the cost model behind the plan is wrong,
-    as it may be for metrics of your own or for unusual data. Otherwise the clock does not influence the results.
-
-    >>> Allowance({}, 0.0).used_up(), Allowance({}, 1e9).used_up()
-    (True, False)
-
-    Attributes
-    ----------
-    planned : mapping of label to Planned
-        The plan for each metric, from `draw_plan`.
-    seconds : float
-        CPU seconds for noise floors, intervals and verdicts of one representation.
-    stated : float
-        The budget as the user gave it, which notes repeat.
-    rows, rows_of_parts : mapping of label to int
-        Number of rows that draws use, and the largest number of rows of a part.
-    started : float
-        CPU time of the process when the clock started, in seconds.
-    """
-
-    planned: Mapping[str, Planned]
-    seconds: float
-    stated: float = 0.0
-    rows: Mapping[str, int] = field(default_factory=dict)
-    rows_of_parts: Mapping[str, int] = field(default_factory=dict)
-    started: float = field(default_factory=time.process_time)
-
-    def used_up(self) -> bool:
-        """Whether 1.5 times the budget has been used."""
-        return time.process_time() - self.started >= MARGIN * self.seconds
-
-    @property
-    def draws(self) -> Quota:
-        """Quota of permutations for every metric."""
-        counts = {label: plan.n_draws for label, plan in self.planned.items()}
-        return Quota(counts, self.stated, self.used_up, self.rows)
-
-    @property
-    def parts(self) -> Quota:
-        """Quota of parts of the samples for every metric."""
-        counts = {label: plan.n_parts for label, plan in self.planned.items()}
-        return Quota(counts, self.stated, self.used_up, self.rows_of_parts)
-
-    @property
-    def untried(self) -> tuple[str, ...]:
-        """Labels of the metrics that are not recomputed for their verdicts."""
-        late = self.used_up()
-        return tuple(label for label, plan in self.planned.items() if late or not plan.tried)
+def _affordable(
+    draw: Mapping[str, float], part: Mapping[str, float], trial: Mapping[str, float], left: float
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Numbers of draws and parts, given the seconds of a draw, a part and all trials, and the seconds that are left."""
+    order = sorted(draw, key=lambda name: (draw[name], name))
+    n_draws, n_parts = dict.fromkeys(draw, 0), dict.fromkeys(draw, 0)
+    checked = []
+    for name in order:
+        left -= FEWEST_DRAWS * draw[name] + FEWEST_PARTS * part[name] + trial[name]
+        if left < 0:
+            break
+        checked.append(name)
+        n_draws[name], n_parts[name] = FEWEST_DRAWS, FEWEST_PARTS
+    for counts, price, most in ((n_draws, draw, N_DRAWS), (n_parts, part, N_PARTS)):
+        for name in checked:
+            more = int(min(most - counts[name], max(left, 0.0) / price[name]))
+            counts[name] += more
+            # what a metric cannot afford is not left for others, so that more seconds never give less
+            left = left - more * price[name] if counts[name] == most else 0.0
+    return n_draws, n_parts

@@ -15,7 +15,8 @@ from unweave.card.decorator import Choice, card_of
 from unweave.estimators.independence import corrected
 from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
-from unweave.trust.intervals import N_PARTS, PartScores, check_level, part_scores
+from unweave.trust.budget import N_PARTS
+from unweave.trust.intervals import PartScores, check_level, part_scores
 
 Truths = NDArray[np.bool_]
 
@@ -176,7 +177,6 @@ def compared(
     *,
     level: float = 0.95,
     n_parts: int = N_PARTS,
-    budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> Comparison:
@@ -188,8 +188,8 @@ def compared(
         The metric to compare by.
     evidences : mapping of name to Evidence
         The same samples in the same order, with the same row groups.
-    level, n_parts, budget, seed, n_jobs
-        As for `intervals`; the budget is for all representations together.
+    level, n_parts, seed, n_jobs
+        As for `intervals`.
 
     Examples
     --------
@@ -204,9 +204,9 @@ def compared(
     if len(evidences) < 2:
         raise EvidenceError("A comparison needs at least two representations: pass a mapping from names to evidence.")
     _refuse_other_samples(evidences)
-    label, share = card_of(metric).name, None if budget is None else budget / len(evidences)
+    label = card_of(metric).name
     found = {
-        name: part_scores({label: metric}, evidence, n_parts=n_parts, budget=share, seed=seed, n_jobs=n_jobs)[label]
+        name: part_scores({label: metric}, evidence, n_parts=n_parts, seed=seed, n_jobs=n_jobs)[label]
         for name, evidence in evidences.items()
     }
     return comparison_of_parts(label, found, level)

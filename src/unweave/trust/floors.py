@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
 from unweave.card import Card
@@ -17,11 +18,12 @@ from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.evidence.decoders import Sampler, Unpaired
 from unweave.evidence.splits import shuffled_rows
 from unweave.findings import Finding
+from unweave.memo import drawn_together
 from unweave.randomness import random_stream
 from unweave.score import Score
-from unweave.trust.row_order import notes_on_order, null_order, row_order
+from unweave.trust.budget import FEWEST_DRAWS, N_DRAWS, DrawPlan
+from unweave.trust.row_order import n_null_orders, notes_on_order, null_order, row_order
 from unweave.trust.scoring import (
-    Quota,
     ScoredMetric,
     Watch,
     observed,
@@ -52,7 +54,7 @@ def unknowing(evidence: Evidence, kind: Kind, seed: int, index: int) -> Evidence
     """
     rng = random_stream(seed, "null draws", index)
     if kind == "permutation":
-        return evidence.permuted(rng, null_order(evidence, rng))
+        return evidence.permuted(rng, null_order(evidence, rng, index))
     if kind == "matched":
         orders = [shuffled_rows(evidence.n_rows, evidence.row_groups, rng) for _ in range(evidence.n_codes)]
         apart = evidence.sampler and ShuffledColumns(Unpaired(evidence.sampler, int(rng.integers(2**31))))
@@ -140,16 +142,13 @@ def may_use_some_rows(evidence: Evidence) -> bool:
     return row_order(evidence).kind == "exchangeable"
 
 
-def by_rows(labels: Iterable[str], evidence: Evidence, quota: Quota | None, n_rows: int | None) -> dict[int, list[str]]:
-    """Labels of metrics, grouped by the number of rows of their draws: the planned number, ``n_rows``, or all rows."""
-    planned = {} if quota is None else quota.rows
-    found: dict[int, list[str]] = {}
-    for label in labels:
-        found.setdefault(planned.get(label, n_rows or evidence.n_rows), []).append(label)
-    return found
+FEWEST_FOR_FLOOR = 19
 
+ENOUGH_ABOVE = 4  # null scores that reach the score, after which it is not above noise (Besag and Clifford 1991)
 
-FEWEST_DRAWS = 19  # smallest number of draws with which a p-value of .05 is possible
+PRECISION = 0.01  # largest standard error of a floor, as a share of the metric's range
+
+SIGNIFICANT = 0.05
 
 TOO_CLOSE = 0.01
 
@@ -232,7 +231,6 @@ def noise_floor(
     kind: Kind = "permutation",
     n_draws: int = 199,
     n_rows: int | None = None,
-    budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> NoiseFloor:
@@ -247,10 +245,9 @@ def noise_floor(
     (True, True, 0.01)
     """
     label = card_of(metric).name
-    floors = noise_floors(
-        {label: metric}, evidence, kind=kind, n_draws=n_draws, n_rows=n_rows, budget=budget, seed=seed, n_jobs=n_jobs
-    )
-    return floors[label]
+    return noise_floors({label: metric}, evidence, kind=kind, n_draws=n_draws, n_rows=n_rows, seed=seed, n_jobs=n_jobs)[
+        label
+    ]
 
 
 def noise_floors(
@@ -260,8 +257,7 @@ def noise_floors(
     kind: Kind = "permutation",
     n_draws: int = 199,
     n_rows: int | None = None,
-    budget: float | None = None,
-    quota: Quota | None = None,
+    plan: DrawPlan | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     watch: Watch = unwatched,
@@ -278,63 +274,105 @@ def noise_floors(
         each other and keeps their marginal distributions, and 'constant' gives every sample the same code. Row groups
         stay whole.
     n_draws : int
-        Number of null encoders.
+        Number of null encoders. Where groups of rows can be ordered in fewer ways, each order is drawn once.
     n_rows : int, optional
         Use this many random rows, to save time. The p-value is then that of the score on these rows.
-    budget : float, optional
-        Seconds for all metrics together. Metrics that do not fit into it have fewer draws (at least 19) and a note.
-    quota : Quota, optional
-        Number of draws of each metric, in place of a budget. A metric without draws gets a reason instead of a floor.
+    plan : DrawPlan, optional
+        Largest number of draws of each metric, in place of ``n_draws``. The draws stop before if they are `decided`. A
+        metric without draws gets a reason instead of a floor.
     seed : int
-        Random seed. For given data, draw k depends on the seed only, not on the budget, metrics or number of workers.
+        Random seed. For given data, draw k depends on the seed only, not on the plan, metrics or number of workers.
     n_jobs : int
         Number of threads.
     watch : callable
         Called before every draw with its number and the largest possible number of draws, for progress bars.
     """
-    _check_options(kind, n_draws, n_rows, budget, seed)
+    _check_options(kind, n_draws, n_rows, seed)
     floors: dict[str, NoiseFloor] = {}
-    scores: dict[str, Score] = {}
-    able: dict[str, Choice] = {}
+    scored: dict[int, dict[str, tuple[Choice, Score]]] = {}  # by the number of rows that draws use
     for label, entry in observed(metrics, evidence).items():
-        found = why_no_floor(card_of(entry.metric)) or _left_out(label, quota) or entry.score
+        found = why_no_floor(card_of(entry.metric)) or entry.score
+        if plan and not plan.n_draws[label] and isinstance(found, Score):
+            found = Finding("no_nulls_in_budget", seconds=plan.budget)
         if isinstance(found, Score):
-            scores[label], able[label] = found, entry.metric
+            used_rows = (plan.rows.get(label) if plan else n_rows) or evidence.n_rows
+            scored.setdefault(used_rows, {})[label] = entry.metric, found
         else:
             floors[label] = NoiseFloor(card_of(entry.metric).name, kind, reason=found)
-    n_variants = 1 if kind == "constant" else n_draws
-    seconds = budget if quota is None else quota.seconds
-    for used_rows, labels in by_rows(able, evidence, quota, n_rows).items():
-        used = some_rows(evidence, used_rows, seed)
-        null = functools.partial(unknowing, used, kind, seed)
-        alike = {label: able[label] for label in labels}
-        drawn = scores_of_variants(
-            alike, null, n_variants, fewest=FEWEST_DRAWS, budget=budget, quota=quota, n_jobs=n_jobs, watch=watch
+    for used_rows, alike in scored.items():
+        floors |= _drawn(
+            alike, evidence, some_rows(evidence, used_rows, seed), kind, n_draws, plan, seed, n_jobs, watch
         )
-        for label, metric in alike.items():
-            if drawn[label]:
-                [raw] = raw_values([scores[label] if used is evidence else score_or_reason(metric, used)])
-                floor = _summarised(metric, used, kind, scores[label], raw, drawn[label], n_draws, seconds)
-                floors[label] = floor if used is evidence else _of_some_rows(floor, used.n_rows, evidence.n_rows)
-            else:
-                floors[label] = NoiseFloor(card_of(metric).name, kind, reason=_not_in_budget(seconds))
     return {label: floors[label] for label in metrics}
 
 
-def _of_some_rows(floor: NoiseFloor, n_rows: int, of: int) -> NoiseFloor:
-    return replace(floor, n_rows=n_rows, notes=(*floor.notes, Finding("nulls_of_some_rows", n_rows=n_rows, of=of)))
+def _drawn(
+    alike: Mapping[str, tuple[Choice, Score]],
+    evidence: Evidence,
+    used: Evidence,
+    kind: Kind,
+    n_draws: int,
+    plan: DrawPlan | None,
+    seed: int,
+    n_jobs: int,
+    watch: Watch,
+) -> dict[str, NoiseFloor]:
+    """Floors of these metrics and scores, from draws of the rows ``used``."""
+    floors = {}
+    at_most = 1 if kind == "constant" else N_DRAWS if plan else n_draws
+    if kind == "permutation":
+        at_most = int(min(at_most, n_null_orders(used) - 1))
+    most = {label: min(at_most, plan.n_draws[label]) if plan else at_most for label in alike}
+    raws = {  # the scores on the rows that the draws use, with which they are compared
+        label: score.raw if used is evidence else raw_values([score_or_reason(metric, used)])[0]
+        for label, (metric, score) in alike.items()
+    }
+    tested = kind != "constant" and not row_order(used).untestable
+    enough = {label: functools.partial(decided, score, raws[label], tested) for label, (_, score) in alike.items()}
+    null = functools.partial(unknowing, used, kind, seed)
+    drawn = scores_of_variants(
+        {label: metric for label, (metric, _) in alike.items()},
+        drawn_together(null, at_most) if kind == "permutation" else null,
+        most,
+        decided=enough if plan else {},
+        n_jobs=n_jobs,
+        watch=watch,
+    )
+    for label, (metric, score) in alike.items():
+        floor = _summarised(metric, used, kind, score, raws[label], drawn[label], tested)
+        notes = [*floor.notes]
+        if plan and len(drawn[label]) < at_most and not enough[label](drawn[label]):
+            notes.append(Finding("fewer_nulls", n_draws=most[label], of=at_most, seconds=plan.budget))
+        floors[label] = replace(floor, notes=tuple(notes))
+        if used is not evidence:
+            notes.append(Finding("nulls_of_some_rows", n_rows=used.n_rows, of=evidence.n_rows))
+            floors[label] = replace(floor, n_rows=used.n_rows, notes=tuple(notes))
+    return floors
 
 
-def _left_out(label: str, quota: Quota | None) -> Finding | None:
-    """The reason if the quota gives a metric no draws; None otherwise."""
-    return None if quota is None or quota.counts[label] else _not_in_budget(quota.seconds)
+def decided(score: Score, raw: float, tested: bool, drawn: list[Score | None]) -> bool:
+    """Whether these null draws are enough: the floor is precise, and more draws would hardly change the test.
+
+    The standard error of the floor is at most `PRECISION` of the metric's range. The test at level .05 ends when 4 null
+    scores reach the score, when none of the first 29 does, or after 99 draws. A score of random codes then counts as
+    above noise with probability .048; docs/trust.md has the calculation.
+
+    >>> null = [Score(0.3)] * 29
+    >>> score = Score(0.9, bounds=(0.0, 1.0), best=1.0)
+    >>> [decided(score, raw, True, null[:n]) for raw, n in ((0.9, 28), (0.9, 29), (0.1, 18), (0.1, 19))]
+    [False, True, False, True]
+    """
+    values = np.array(raw_values(drawn))
+    width = score.bounds[1] - score.bounds[0]
+    if values.size < FEWEST_FOR_FLOOR:
+        return False
+    if math.isfinite(width) and np.nanstd(values, ddof=1) > PRECISION * width * math.sqrt(values.size):
+        return False
+    n_above = int((~_worse(score.lower_is_better, raw, values)).sum())
+    return not tested or n_above >= ENOUGH_ABOVE or (n_above == 0 and values.size >= FEWEST_DRAWS)
 
 
-def _not_in_budget(seconds: float | None) -> Finding:
-    return Finding("no_nulls_in_budget", seconds=seconds or 0.0)
-
-
-def _check_options(kind: object, n_draws: object, n_rows: object, budget: float | None, seed: object) -> None:
+def _check_options(kind: object, n_draws: object, n_rows: object, seed: object) -> None:
     if kind not in get_args(Kind):
         raise EvidenceError(f"kind={kind!r} is not known: use 'permutation', 'matched' or 'constant'.")
     if not _is_whole(n_draws, at_least=1):
@@ -345,8 +383,6 @@ def _check_options(kind: object, n_draws: object, n_rows: object, budget: float 
         )
     if not _is_whole(seed, at_least=0):
         raise EvidenceError(f"seed={seed!r} is not a seed: use a whole number from 0.")
-    if budget is not None and math.isnan(budget):
-        raise EvidenceError(f"budget={budget!r} is not a time: use a number of seconds from 0, or None for no limit.")
 
 
 def _is_whole(number: object, at_least: int) -> bool:
@@ -360,14 +396,12 @@ def _summarised(
     score: Score,
     raw: float,
     drawn: list[Score | None],
-    n_draws: int,
-    budget: float | None,
+    tested: bool,
 ) -> NoiseFloor:
     """The floor from the scores of null draws; ``raw`` is the score on the rows that they use."""
     card = card_of(metric)
     values = np.array(raw_values(drawn))
-    defined = values[~np.isnan(values)]
-    notes = [*_notes_on_draws(evidence, kind, values, n_draws, budget)]
+    defined, notes = values[~np.isnan(values)], _notes_on_draws(evidence, kind, drawn)
     if not defined.size:
         reason = Finding("nulls_undefined", metric=card.name, null=kind)
         return NoiseFloor(card.name, kind, score.raw, tuple(values.tolist()), notes=tuple(notes), reason=reason)
@@ -378,8 +412,10 @@ def _summarised(
     if abs(best - floor) < TOO_CLOSE:
         notes.append(Finding("floor_near_best"))
     p_value, resolution = math.nan, math.nan
-    if _has_p_value(evidence, kind):
-        p_value, resolution = _p_value(score.lower_is_better, raw, values, _n_orders(evidence))
+    if tested:
+        resolution = 1 / (1 + values.size)
+        reached = 1 + int((~_worse(score.lower_is_better, raw, values)).sum())
+        p_value = math.nan if math.isnan(raw) else reached * resolution
         if np.ptp(defined) <= ROUNDING and abs(raw - defined[0]) <= ROUNDING:
             notes.append(Finding("nulls_equal_score"))
     upper = 1 - UPPER if score.lower_is_better else UPPER
@@ -407,25 +443,10 @@ def _summarised(
     )
 
 
-def _has_p_value(evidence: Evidence, kind: Kind) -> bool:
-    """Whether a p-value is defined: not for the constant encoder, and not for a time series that is too short."""
-    return kind != "constant" and not row_order(evidence).too_short
-
-
-def _p_value(downwards: bool, raw: float, values: np.ndarray, n_orders: float) -> tuple[float, float]:
-    """The p-value and its smallest possible value; a null draw without a score counts as better."""
-    resolution = max(1 / (1 + values.size), 1 / n_orders)
-    if math.isnan(raw):
-        return math.nan, resolution
+def _worse(downwards: bool, raw: float, values: FloatArray) -> NDArray[np.bool_]:
+    """Which null scores are worse than the score; a null draw without a score counts as better."""
     margin = ROUNDING * max(1.0, abs(raw))
-    worse = values > raw + margin if downwards else values < raw - margin
-    return max((1 + int((~worse).sum())) / (1 + values.size), resolution), resolution
-
-
-def _n_orders(evidence: Evidence) -> float:
-    """Number of permutations of the rows, or of the row groups; at most 20!."""
-    n_units = evidence.n_rows if evidence.row_groups is None else int(evidence.row_groups.max()) + 1
-    return float(math.factorial(min(n_units, 20)))
+    return np.asarray(values > raw + margin if downwards else values < raw - margin)
 
 
 def _by_formula(metric: Choice, evidence: Evidence) -> float:
@@ -447,19 +468,15 @@ def _by_formula(metric: Choice, evidence: Evidence) -> float:
     return float(chance(evidence.n_rows, n_live, n_varying))
 
 
-def _notes_on_draws(
-    evidence: Evidence, kind: Kind, values: np.ndarray, n_draws: int, budget: float | None
-) -> list[Finding]:
+def _notes_on_draws(evidence: Evidence, kind: Kind, drawn: list[Score | None]) -> list[Finding]:
     notes = notes_on_order(evidence) if kind == "permutation" else []
-    if kind != "constant" and values.size < n_draws:
-        notes.append(Finding("fewer_nulls", n_draws=values.size, of=n_draws, seconds=budget or 0.0))
-    if np.isnan(values).any():
-        notes.append(Finding("nulls_without_score", n_draws=np.isnan(values).sum(), of=values.size))
+    n_undefined = int(np.isnan(raw_values(drawn)).sum())
+    if n_undefined:
+        notes.append(Finding("nulls_without_score", n_draws=n_undefined, of=len(drawn)))
     if evidence.row_groups is None or kind == "constant":
         return notes
-    sizes = np.bincount(evidence.row_groups)
-    n_orders = _n_orders(evidence)
-    if 1 / n_orders > 1 / (1 + values.size):
+    sizes, n_orders = np.bincount(evidence.row_groups), n_null_orders(evidence)
+    if 1 / n_orders > SIGNIFICANT:
         notes.append(Finding("few_orders", n_groups=sizes.size, n_orders=n_orders, smallest=1 / n_orders))
     if np.ptp(sizes):
         notes.append(Finding("groups_of_unequal_size"))

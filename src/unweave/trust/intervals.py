@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,12 +17,20 @@ from unweave.evidence import Evidence, EvidenceError
 from unweave.findings import Finding
 from unweave.randomness import random_stream
 from unweave.score import Score
+from unweave.trust.budget import FEWEST_PARTS, N_PARTS, DrawPlan
 from unweave.trust.row_order import block_length
-from unweave.trust.scoring import Quota, ScoredMetric, Watch, observed, raw_values, scores_of_variants, unwatched
+from unweave.trust.scoring import (
+    ScoredMetric,
+    Watch,
+    observed,
+    raw_values,
+    scores_of_variants,
+    unwatched,
+)
 
-N_PARTS = 24
+PRECISE = 0.05  # half width of an interval relative to the score, at which 8 parts are enough
 
-FEWEST_PARTS = 8
+LEAST_SCORE = 0.2  # share of the metric's range; for smaller scores, the half width is compared with it
 
 SHARE_LEFT_OUT = 0.5
 
@@ -116,17 +125,17 @@ def part_scores(
     evidence: Evidence,
     *,
     n_parts: int = N_PARTS,
-    budget: float | None = None,
-    quota: Quota | None = None,
+    plan: DrawPlan | None = None,
+    until_precise: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
     watch: Watch = unwatched,
 ) -> dict[str, PartScores | Finding]:
     """Scores of every metric on parts of the samples, or the reason why there are none.
 
-    There are as many parts as the budget allows, but at least `FEWEST_PARTS`. The options are those of `intervals`.
-    With a quota, every metric gets the stated number of parts. ``watch`` is called with the number of every part before
-    it is scored.
+    The options are those of `intervals`. A plan states the largest number of parts of each metric and of the rows of a
+    part. With ``until_precise``, 8 parts are enough for a metric whose interval is then `precise`. ``watch`` is called
+    with the number of every part before it is scored.
 
     Examples
     --------
@@ -138,44 +147,56 @@ def part_scores(
     """
     if n_parts < 2:
         raise EvidenceError(f"n_parts={n_parts} gives no variance: use a whole number from 2, such as {N_PARTS}.")
+    plan = plan or DrawPlan({}, dict.fromkeys(metrics, n_parts))
     found: dict[str, PartScores | Finding] = {}
-    known, plans = observed(metrics, evidence), {}
-    scores: dict[str, Score] = {}
+    known = observed(metrics, evidence)
+    able: dict[Parts, dict[str, Score]] = {}  # metrics with the same parts are scored on the same evidence
     for label, entry in known.items():
-        plan = parts_of(evidence, card_of(entry.metric), seed, None if quota is None else quota.rows.get(label))
+        parts = parts_of(evidence, card_of(entry.metric), seed, plan.rows_of_parts.get(label))
         if isinstance(entry.score, Finding):
             found[label] = entry.score
-        elif isinstance(plan, Finding):
-            found[label] = plan
-        elif quota is not None and not quota.counts[label]:
-            found[label] = Finding("no_parts_in_budget", seconds=quota.seconds)
+        elif isinstance(parts, Finding):
+            found[label] = parts
+        elif plan.n_parts[label] < 2:
+            found[label] = Finding("no_parts_in_budget", seconds=plan.budget)
         else:
-            scores[label], plans[label] = entry.score, plan
-    for plan in dict.fromkeys(plans.values()):  # metrics with the same plan are scored on the same parts
-        alike = {label: known[label].metric for label in plans if plans[label] == plan}
-        share = None if budget is None else budget * len(alike) / len(plans)
+            able.setdefault(parts, {})[label] = entry.score
+    for parts, scores in able.items():
         drawn = scores_of_variants(
-            alike, plan.part, n_parts, fewest=FEWEST_PARTS, budget=share, quota=quota, n_jobs=n_jobs, watch=watch
+            {label: known[label].metric for label in scores},
+            parts.part,
+            {label: min(n_parts, plan.n_parts[label]) for label in scores},
+            decided={label: functools.partial(precise, parts, scores[label]) for label in scores if until_precise},
+            n_jobs=n_jobs,
+            watch=watch,
         )
-        share = share if quota is None else quota.seconds
         for label, of_parts in drawn.items():
-            if len(of_parts) < 2:
-                found[label] = Finding("no_parts_in_budget", seconds=share or 0.0)
-                continue
-            found[label] = PartScores(
-                plan=plan,
-                score=scores[label],
-                raw=tuple(raw_values(of_parts)),
-                per_factor=tuple({} if part is None else part.per_factor for part in of_parts),
-                notes=_notes(plan, len(of_parts), n_parts, share),
-            )
+            n_done, notes = len(of_parts), _notes(parts)
+            if n_done < n_parts and not precise(parts, scores[label], of_parts):
+                notes.insert(0, Finding("fewer_parts", n_parts=n_done, of=n_parts, seconds=plan.budget))
+            per_factor = tuple({} if part is None else part.per_factor for part in of_parts)
+            found[label] = PartScores(parts, scores[label], tuple(raw_values(of_parts)), per_factor, tuple(notes))
     return {label: found[label] for label in metrics}
 
 
-def _notes(plan: Parts, n_done: int, n_wanted: int, budget: float | None) -> tuple[Finding, ...]:
+def precise(parts: Parts, score: Score, drawn: Sequence[Score | None]) -> bool:
+    """Whether 8 parts give a 95 % interval whose half width is at most .05 of the score, or of a fifth of the range.
+
+    >>> parts = Parts(Evidence([1, 2, 3, 4], [1, 2, 3, 4]), n_units=9, n_out=5, seed=0)
+    >>> score = Score(0.5, bounds=(0.0, 1.0))
+    >>> [precise(parts, score, [Score(0.5 - step), Score(0.5 + step)] * 4) for step in (0.005, 0.05)]
+    [True, False]
+    """
+    if len(drawn) != FEWEST_PARTS:
+        return False
+    width = score.bounds[1] - score.bounds[0]
+    size = max(abs(score.raw), LEAST_SCORE * width if math.isfinite(width) else 0.0)
+    half = parts.quantile(0.95, len(drawn)) * parts.standard_error(raw_values(drawn))
+    return half <= PRECISE * size
+
+
+def _notes(plan: Parts) -> list[Finding]:
     notes = []
-    if n_done < n_wanted:
-        notes.append(Finding("fewer_parts", n_parts=n_done, of=n_wanted, seconds=budget or 0.0))
     n_kept = plan.n_units - plan.n_out
     if plan.evidence.row_groups is None and n_kept < SMALL_PART * plan.n_units:
         notes.append(Finding("parts_of_some_rows", n_rows=n_kept, of=plan.evidence.n_rows))
@@ -186,7 +207,7 @@ def _notes(plan: Parts, n_done: int, n_wanted: int, budget: float | None) -> tup
         notes.append(Finding("parts_of_blocks", n_rows=block))
     if plan.evidence.sampler is not None:
         notes.append(Finding("sampler_draws_not_counted"))
-    return tuple(notes)
+    return notes
 
 
 @dataclass(frozen=True)
@@ -244,7 +265,6 @@ def interval(
     *,
     level: float = 0.95,
     n_parts: int = N_PARTS,
-    budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> Interval:
@@ -260,7 +280,7 @@ def interval(
     True
     """
     label = card_of(metric).name
-    found = intervals({label: metric}, evidence, level=level, n_parts=n_parts, budget=budget, seed=seed, n_jobs=n_jobs)
+    found = intervals({label: metric}, evidence, level=level, n_parts=n_parts, seed=seed, n_jobs=n_jobs)
     return found[label]
 
 
@@ -270,7 +290,6 @@ def intervals(
     *,
     level: float = 0.95,
     n_parts: int = N_PARTS,
-    budget: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
 ) -> dict[str, Interval]:
@@ -284,15 +303,13 @@ def intervals(
         Confidence level: the share of such intervals that cover the expected score of data sets of the same size.
     n_parts : int
         Number of random parts of the samples on which each metric is computed. Row groups stay whole.
-    budget : float, optional
-        Seconds for all metrics together. Metrics that do not fit into it have fewer parts (at least 8) and a note.
     seed : int
-        Random seed. For given data, part k depends on the seed only, not on the budget, metrics or number of workers.
+        Random seed. For given data, part k depends on the seed only, not on the metrics or the number of workers.
     n_jobs : int
         Number of threads.
     """
     check_level(level)
-    found = part_scores(metrics, evidence, n_parts=n_parts, budget=budget, seed=seed, n_jobs=n_jobs)
+    found = part_scores(metrics, evidence, n_parts=n_parts, seed=seed, n_jobs=n_jobs)
     names = {
         label: card_of(entry.metric if isinstance(entry, ScoredMetric) else entry).name
         for label, entry in metrics.items()

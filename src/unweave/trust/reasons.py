@@ -77,13 +77,21 @@ ABOVE_NOISE = 0.05  # p-value
 
 HARDLY = 0.10  # calibrated score
 
+NO_FLOOR = "no_nulls_in_budget"
+
+# notes of a floor without a usable p-value, with the quantity that a reason states
+UNTESTABLE = {
+    "series_too_short": ("independent rows", "n_effective"),
+    "few_orders": ("row groups", "n_groups"),
+}
+
 CLEARLY = 4.0  # standard deviations of the null scores; an estimate from 19 draws may be a third too small
 
 
-def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None, chance_known: bool = True) -> Verdict:
+def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None) -> Verdict:
     """The verdict after taking the noise floor into account: at least as severe, with the floor's reason first.
 
-    A floor that did not fit into the budget leads to caution, unless the chance level of the metric is known.
+    A score whose floor did not fit into the budget, or not enough of its draws, is not checked.
 
     >>> from unweave.score import Score
     >>> floor = NoiseFloor("modularity", "permutation", 0.68, floor=0.69, p_value=0.77, calibrated=-0.03)
@@ -93,27 +101,20 @@ def with_floor(verdict: Verdict, score: Score, floor: NoiseFloor | None, chance_
     """
     if floor is None or math.isnan(score.raw) or verdict.level is Level.NO_VERDICT:
         return verdict
+    cut_short = [note for note in (*floor.notes, floor.reason) if note and note.kind in ("fewer_nulls", NO_FLOOR)]
+    if cut_short:
+        reason = Reason(Finding("floor_not_in_budget"), "noise floor", math.nan, SECTIONS["P4"])
+        return Verdict(Level.NOT_CHECKED, (reason,), verdict.elsewhere)
     if not floor.defined:
-        missed = floor.reason is not None and floor.reason.kind == "no_nulls_in_budget" and not chance_known
-        return _without_floor(verdict) if missed else verdict
-    short = [note for note in floor.notes if note.kind == "series_too_short"]
-    judged: tuple[Level, Reason] | None = (
-        (Level.CAUTION, _too_short(short[0], floor)) if short else _judged(score, floor)
-    )
+        return verdict
+    untestable = [note for note in floor.notes if note.kind in UNTESTABLE]
+    judged = (Level.CAUTION, _untestable(untestable[0], floor)) if untestable else _judged(score, floor)
     if judged is None:
         return verdict
     level, reason = judged
     gravest = max(level, verdict.level, key=lambda level: level.gravity)
     against = verdict.reasons if verdict.level is not Level.TRUST or level is Level.TRUST else ()
     return Verdict(gravest, (reason, *against), verdict.elsewhere)
-
-
-def _without_floor(verdict: Verdict) -> Verdict:
-    """The verdict if there was no time to compute the score of random codes: at least caution."""
-    if verdict.level is not Level.TRUST:
-        return verdict
-    reason = Reason(Finding("floor_not_in_budget"), "noise floor", math.nan, SECTIONS["P4"])
-    return Verdict(Level.CAUTION, (reason,), verdict.elsewhere)
 
 
 def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
@@ -157,10 +158,11 @@ def _reason(found: Finding, floor: NoiseFloor) -> Reason:
     return Reason(found, "noise floor", floor.floor, SECTIONS["P4"], _advice(found), how)
 
 
-def _too_short(found: Finding, floor: NoiseFloor) -> Reason:
+def _untestable(found: Finding, floor: NoiseFloor) -> Reason:
+    """The reason where no test can show that a score is above noise, whatever the score."""
     how = f"unweave.trust.noise_floor(metric, evidence, n_draws={max(len(floor.draws), 1)}).notes"
-    known = float(found.quantities["n_effective"])
-    return Reason(found, "independent rows", known, SECTIONS["P4"], Finding("take_more_samples"), how)
+    quantity, name = UNTESTABLE[found.kind]
+    return Reason(found, quantity, float(found.quantities[name]), SECTIONS["P4"], Finding("take_more_samples"), how)
 
 
 def _advice(found: Finding) -> Finding:

@@ -11,6 +11,7 @@ as the grid of a data set in its order, do not count as a series.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -35,6 +36,8 @@ LEAST = 0.1  # smallest lag-1 autocorrelation of a series
 FADED = 0.2  # autocorrelation below which rows count as independent
 
 ENOUGH_EFFECTIVE = 20.0
+
+FEW_UNITS = 5  # groups of rows whose orders are enumerated
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +67,7 @@ class RowOrder:
     same_as: Rows | None = None
 
     @property
-    def too_short(self) -> bool:
+    def untestable(self) -> bool:
         """Whether the effective number of independent rows of a series is too small for a test."""
         return self.kind == "series" and self.n_effective < ENOUGH_EFFECTIVE
 
@@ -98,18 +101,40 @@ def row_order(evidence: Evidence) -> RowOrder:
     return RowOrder()
 
 
-def null_order(evidence: Evidence, rng: np.random.Generator) -> Rows | None:
+def null_order(evidence: Evidence, rng: np.random.Generator, index: int = 0) -> Rows | None:
     """A new order of the rows that breaks the pairing and keeps dependent rows together.
 
-    A series is shifted by at least its reach. Repeated rows are permuted as blocks of equal rows. The result is None if
-    rows are exchangeable, so that any permutation is valid.
+    A series is shifted by at least its reach. Row groups and repeated rows are permuted as blocks. If there are few of
+    them, draw number ``index`` is the order of this number, so that each order is drawn once. The result is None if
+    rows or row groups are exchangeable, so that any permutation is valid.
     """
     known, n = row_order(evidence), evidence.n_rows
     if known.kind == "series":
         return np.roll(np.arange(n), int(rng.integers(known.reach, n - known.reach + 1)))
-    if known.same_as is not None:
-        return shuffled_rows(n, known.same_as, rng)
-    return None
+    units = _few_units(evidence)
+    if units is not None:
+        orders = list(itertools.permutations(range(int(units.max()) + 1)))
+        return shuffled_rows(n, units, rng, orders[1 + index % (len(orders) - 1)])
+    return None if known.same_as is None else shuffled_rows(n, known.same_as, rng)
+
+
+def n_null_orders(evidence: Evidence) -> float:
+    """Number of orders of few row groups (or of very few rows), the observed one included; infinite if there are many.
+
+    >>> n_null_orders(Evidence(list(range(6)), list(range(6)), row_groups=[0, 0, 1, 1, 2, 2]))
+    6
+    """
+    units = _few_units(evidence)
+    return math.inf if units is None else math.factorial(int(units.max()) + 1)
+
+
+def _few_units(evidence: Evidence) -> Rows | None:
+    """The group of each row if there are so few groups that all their orders are drawn; None otherwise."""
+    known = row_order(evidence)
+    units = evidence.row_groups if known.same_as is None else known.same_as
+    units = np.arange(evidence.n_rows) if units is None else units
+    few = known.kind != "series" and 1 < int(units.max(initial=0)) + 1 <= FEW_UNITS
+    return units if few else None
 
 
 @memoised(on="factors")
@@ -134,7 +159,7 @@ def block_length(evidence: Evidence) -> int:
 def notes_on_order(evidence: Evidence) -> list[Finding]:
     """Caveats about null distributions where rows depend on each other."""
     known = row_order(evidence)
-    if known.too_short:
+    if known.untestable:
         return [Finding("series_too_short", n_rows=evidence.n_rows, n_effective=known.n_effective)]
     if known.kind == "series":
         return [Finding("series_shifted", lag_of_factors=known.lag_of_factors, lag_of_codes=known.lag_of_codes)]

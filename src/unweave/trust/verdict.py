@@ -119,7 +119,8 @@ def verdicts(
     floors : mapping of label to NoiseFloor, optional
         Noise floors of the metrics.
     untried : collection of labels
-        Metrics that are not computed on the counterpart, to save time. Their verdicts follow from the audit.
+        Metrics that are not computed on the counterpart, to save time. They are "not checked", or judged by the audit
+        alone if the codes are sparse.
     steps : Steps, optional
         Result of `check_steps`; computed if it is missing.
     seed : int
@@ -149,17 +150,18 @@ def verdicts(
     for label, score in scores.items():
         metric, floor = metrics[label], (floors or {}).get(label)
         without = _without_meaning(metric, score)
+        left_out = label in untried and _pairs_points(card_of(metric).needs)
         if without is not None:
             found[label] = without
+        elif left_out and evidence.sparse_codes is None:
+            found[label] = Verdict(Level.NOT_CHECKED, (Reason(Finding("trial_not_in_budget"), "", math.nan),))
         elif label in pairing and steps is not None:
             found[label] = _tried(metric, score, steps, diagnosis, floor)
         else:
             found[label] = _looked_up(metric, score, diagnosis, floor)
-        if without is None and label in untried and _pairs_points(card_of(metric).needs):
-            dense = evidence.sparse_codes is None
-            why = Finding("trial_not_in_budget") if dense else Finding("trial_of_sparse_codes")
-            not_tried = Reason(why, "", math.nan)
-            found[label] = replace(found[label], reasons=(*found[label].reasons, not_tried))
+            if left_out:
+                not_tried = Reason(Finding("trial_of_sparse_codes"), "", math.nan)
+                found[label] = replace(found[label], reasons=(*found[label].reasons, not_tried))
     return _advised(found, {label: audited_name(metric) for label, metric in metrics.items()})
 
 
@@ -204,12 +206,7 @@ def _tried(metric: Choice, score: Score, steps: Steps, diagnosis: Diagnosis, flo
         verdict = Verdict(Level.NO_VERDICT, (_misfit(doubted, found, score, width),))
     else:
         verdict = Verdict(level, (_stable(found, score, elsewhere),), elsewhere)
-    return with_floor(
-        _with_collapsed(verdict, steps.of_live_codes(metric, score), score, diagnosis),
-        score,
-        floor,
-        _chance_known(metric),
-    )
+    return with_floor(_with_collapsed(verdict, steps.of_live_codes(metric, score), score, diagnosis), score, floor)
 
 
 def _with_collapsed(verdict: Verdict, live: float, score: Score, diagnosis: Diagnosis) -> Verdict:
@@ -283,9 +280,7 @@ def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseF
         found = Finding("too_few_rows_to_test", n_rows=diagnosis.n_rows)
         more = Finding("take_more_samples")
         reasons.append(Reason(found, "rows", diagnosis.n_rows, "003, appendix A", more, "evidence.n_rows"))
-    return with_floor(
-        Verdict(Level.CAUTION if reasons else Level.TRUST, tuple(reasons)), score, floor, _chance_known(metric)
-    )
+    return with_floor(Verdict(Level.CAUTION if reasons else Level.TRUST, tuple(reasons)), score, floor)
 
 
 def _known(found: Finding, quantity: str, diagnosis: Diagnosis, attribute: str, concerns: Property) -> Reason:
@@ -310,8 +305,3 @@ def _possible(evidence: Evidence) -> bool:
 def _pairs_points(needs: tuple[str, ...]) -> bool:
     """Whether a metric needs factors and codes, and nothing else."""
     return set(needs) == {"factors", "codes"}
-
-
-def _chance_known(metric: Choice) -> bool:
-    """Whether the card states the score of random codes, so that no permutations are needed."""
-    return card_of(metric).chance != "by permutation"

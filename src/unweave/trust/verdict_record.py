@@ -24,8 +24,8 @@ class Level(StrEnum):
 
     A level is a text, so that files hold the same words. ``gravity`` is its place in this order: a score that could not
     be checked comes after one with small doubts, because pages prefer numbers about which something is known. A
-    `Verdict` is never 'not checked' or 'noise level': these are levels of a `Row`, whose score was not checked, or may
-    be trusted and is no better than that of random codes.
+    score is not checked if it has no verdict, or if the draws of its verdict did not fit into the budget. A
+    `Verdict` is never 'noise level': this is the level of a `Row` that may be trusted and is no better than noise.
 
     >>> max(Level.CAUTION, Level.TRUST, key=lambda level: level.gravity)
     'caution'

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unweave.auditing.measurement import PROPERTIES, Grid
+from unweave.auditing import Grid
+from unweave.auditing.measurement import PROPERTIES
 from unweave.auditing.properties import PropertyFinding, PropertyRow, _named, finding_of, mean_interval
 
 GRID = Grid(

@@ -1,9 +1,12 @@
 """Remarks on metrics whose marks are meaningless, for artificial scores."""
 
+import math
+
 import pytest
 
-from unweave.auditing.measurement import NOISE, PERFECT, Case, Outcome, further_points
+from unweave.auditing.measurement import NOISE, PERFECT, Case, further_points
 from unweave.auditing.properties import remarks_of
+from unweave.sweeps import Measurement
 from unweave.synthetic.encoders import Noise, PermutedAndScaled
 from unweave.synthetic.worlds import Independent
 
@@ -14,7 +17,10 @@ POINTS = further_points()
 
 def remarks(outcomes, scores=None):
     """Kinds and quantities of the remarks on these scores by case."""
-    rows = {case: [Outcome(value, "", 0.0) for value in values] for case, values in outcomes.items()}
+    rows = {
+        case: [Measurement("", math.nan if value is None else value, math.nan) for value in values]
+        for case, values in outcomes.items()
+    }
     return [(remark.kind, dict(remark.quantities)) for remark in remarks_of(rows, POINTS, scores or {})]
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from unweave.auditing.measurement import PROPERTIES, Case, Grid
+from unweave.auditing import Grid
+from unweave.auditing.measurement import PROPERTIES, Case
 from unweave.synthetic.encoders import Noise
 from unweave.synthetic.worlds import Independent
 

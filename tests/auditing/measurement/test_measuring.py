@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from unweave.auditing import measurement as measuring
-from unweave.auditing.measurement import Bench, Case, Outcome, subject_of
+from unweave.auditing.measurement import Bench, Case, Subject, subject_of
 from unweave.store import Results
+from unweave.sweeps import Measurement, sweep
+from unweave.sweeps.execution import compute
 from unweave.synthetic.encoders import Mixed, PermutedAndScaled
 from unweave.synthetic.worlds import Independent
 
@@ -18,7 +20,7 @@ OTHER = Case(Independent(2), PermutedAndScaled(), 100)
 def bench(monkeypatch):
     """Every cell takes a second for each hundred rows."""
     monkeypatch.setattr(
-        measuring, "outcomes", lambda case, seed, subjects: [Outcome(0.5, None, case.n_rows / 100) for _ in subjects]
+        Subject, "measured", lambda self, data, seed: Measurement(self.label, 0.5, 0.5, None, data.n_rows / 100)
     )
     return Bench([subject_of(lambda factors, codes: 0.5)], budget=10.0)
 
@@ -68,18 +70,18 @@ def test_several_jobs_measure_four_cells_each_at_once(n_jobs, n_seeds, batches, 
 def test_there_are_no_more_jobs_than_cells(n_jobs, n_seeds, used, monkeypatch):
     asked = []
 
-    def parallel(n_jobs):
-        asked.append(n_jobs)
-        return lambda work: [[Outcome(0.5, "", 1.0)] for _ in work]
+    def computed(tasks, n_jobs, idle):
+        asked.extend([n_jobs] * bool(tasks))
+        return enumerate(map(compute, tasks))
 
-    monkeypatch.setattr(measuring.joblib, "Parallel", parallel)
+    monkeypatch.setattr(measuring, "computed", computed)
     Bench([subject_of(lambda factors, codes: 0.5)], n_jobs=n_jobs).measure([SMALL], range(n_seeds))
     assert asked == [used]
 
 
 def test_the_slowest_cell_of_a_size_counts(bench, monkeypatch):
     seconds = iter([2.0, 5.0, 3.0])
-    monkeypatch.setattr(measuring, "outcomes", lambda *_: [Outcome(0.5, "", next(seconds))])
+    monkeypatch.setattr(Subject, "measured", lambda self, *_: Measurement(self.label, 0.5, 0.5, None, next(seconds)))
     bench.budget = None
     bench.measure([SMALL], [0, 1, 2])
     assert bench._seconds_by_size == {SMALL.size: 5.0}
@@ -98,5 +100,5 @@ def test_outcomes_are_read_with_the_same_libraries_and_version_only(tmp_path, mo
     Bench([subject], Results(path)).measure([SMALL], [0])
     assert Bench([subject], Results(path))._known(SMALL, 0)
     assert not Bench([replace(subject, worst=-1.0)], Results(path))._known(SMALL, 0)
-    monkeypatch.setattr(measuring, "_library_versions", lambda: "other libraries")
+    monkeypatch.setattr(sweep, "library_releases", lambda: {"numpy": "0.1"})
     assert not Bench([subject], Results(path))._known(SMALL, 0)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import unweave
+from unweave import OptionError, UnweaveError
 from unweave.auditing.measurement import subject_of, subjects_of
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.metrics import mcc
 
 FACTORS = np.random.default_rng(0).normal(size=(200, 3))
@@ -66,18 +67,18 @@ def test_what_cannot_be_audited_says_why(name, why):
 
 @pytest.mark.parametrize("given", [3, "no_such_metric"])
 def test_what_is_no_metric_is_refused(given):
-    with pytest.raises(EvidenceError):
+    with pytest.raises(UnweaveError):
         subject_of(given)
 
 
 def test_names_are_different():
-    with pytest.raises(EvidenceError, match="different names"):
+    with pytest.raises(OptionError, match="different names"):
         subjects_of(["mcc", mcc])
 
 
 @pytest.mark.parametrize("scale", [(1.0, 1.0), (0.0, 1.0, 2.0), (0.0,)])
 def test_what_is_no_scale_is_refused(scale):
-    with pytest.raises(EvidenceError, match="is not a worst and a best score"):
+    with pytest.raises(OptionError, match="is not a worst and a best score"):
         subject_of("mcc", scale=scale)
 
 
@@ -125,8 +126,8 @@ def test_the_seed_of_the_case_is_passed_to_metrics_that_take_one_unless_it_is_st
 
 
 def test_options_that_cannot_be_written_have_no_text_and_no_metric_is_no_audit():
-    from unweave.estimators.correlation import Pearson
+    from unweave.estimators import Pearson
 
     assert subject_of(partial(mcc, correlation=Pearson())).text == "metric"
-    with pytest.raises(EvidenceError, match="at least one metric"):
+    with pytest.raises(OptionError, match="at least one metric"):
         subjects_of([])

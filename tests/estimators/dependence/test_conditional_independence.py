@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from unweave.estimators.independence import (
-    LinearCovariance,
-    NonlinearCovariance,
-    Regressors,
-    _row_blocks,
-    corrected,
-    covariance_p_values,
-    pair_tests,
-)
+from unweave.estimators import LinearCovariance, NonlinearCovariance
+from unweave.estimators.independence import Regressors, _row_blocks, corrected, covariance_p_values, pair_tests
 from unweave.estimators.regression import indicators
 
 LINEAR, NONLINEAR = LinearCovariance(), NonlinearCovariance()

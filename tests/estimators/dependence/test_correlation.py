@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
+from unweave.estimators import Pearson, Spearman
 from unweave.estimators.correlation import (
-    Pearson,
-    Spearman,
     canonical_correlation_matrix,
     column_norms,
     held_out_correlation,

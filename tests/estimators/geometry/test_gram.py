@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from unweave.estimators import GaussianMixture, IndependentPrior, StandardNormal
 from unweave.estimators import geometry as gram
-from unweave.estimators.geometry import GaussianMixture, IndependentPrior, StandardNormal
 from unweave.randomness import random_stream
 
 

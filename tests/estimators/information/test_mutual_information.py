@@ -4,10 +4,9 @@ from scipy.special import digamma
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.metrics import mutual_info_score
 
+from unweave.estimators import Histogram, NearestNeighbour
 from unweave.estimators import counts as module
 from unweave.estimators.counts import entropy_of_counts
-from unweave.estimators.information import Histogram
-from unweave.estimators.nearest_neighbour import NearestNeighbour
 
 
 def labels_of(*shape, high, seed=0):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from sklearn.feature_selection import mutual_info_classif
 
+from unweave.estimators import NearestNeighbour, UsableInformation
 from unweave.estimators import logistic as tuned_logistic
 from unweave.estimators.counts import entropy_of_counts
-from unweave.estimators.nearest_neighbour import NearestNeighbour, UsableInformation, label_information
+from unweave.estimators.nearest_neighbour import label_information
 
 TRAIN, TEST = np.arange(1600), np.arange(1600, 2000)
 

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from unweave.estimators.posteriors import GaussianInformation, gaussian_entropy, gaussian_information
+from unweave.estimators import GaussianInformation
+from unweave.estimators.posteriors import gaussian_entropy, gaussian_information
 
 
 def test_entropy_of_independent_parts_adds_up():

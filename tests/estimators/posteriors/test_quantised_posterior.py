@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from unweave.estimators.quantised_posterior import QuantisedPosterior
+from unweave.estimators import QuantisedPosterior
 
 RNG = np.random.default_rng(0)
 MEAN = RNG.normal(size=(3000, 3)) * [1.0, 2.0, 0.1]

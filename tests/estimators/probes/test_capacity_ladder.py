@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.estimators.linear_probes import LinearThenTrees
+from unweave.estimators import LinearThenTrees
 
 
 def test_a_code_beyond_the_training_range_is_read_as_the_end_of_it():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from unweave.estimators.linear_probes import Neighbourhood
+from unweave.estimators import Neighbourhood
 
 
 def test_a_class_of_one_row_outweighs_part_of_a_large_one():

@@ -1,10 +1,9 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 
+from unweave.estimators.boosting import BinnedCodes
 from unweave.estimators.linear_probes import Lasso, Linear, _safe_scale
 from unweave.estimators.probes import BoostedTrees, GradientBoosting, RandomForest, monotone_groups, split_gains
 
@@ -15,26 +14,64 @@ def regression(n_rows=800, n_codes=4, seed=0):
     return codes, (codes @ rng.normal(size=n_codes) + 0.1 * rng.normal(size=n_rows))[:, None]
 
 
+SETTINGS = {"max_depth": 3, "max_leaf_nodes": None, "min_samples_leaf": 5, "early_stopping": False}
+
+
+@pytest.mark.parametrize(("n_rows", "n_codes"), [(60, 2), (800, 4), (3000, 12)])
+def test_trees_are_those_of_scikit_learn_on_the_same_bins(n_rows, n_codes):
+    codes, target = regression(n_rows, n_codes)
+    targets = np.column_stack([target, np.sin(3 * codes[:, 0]), np.sign(codes[:, 1])])
+    bins = BinnedCodes.of(codes).bins.T.astype(float)
+    probed = BoostedTrees().probe_each(codes, [targets[:, [j]] for j in range(3)], codes, seed=0)
+    for j, (importance, predicted) in enumerate(probed):
+        theirs = HistGradientBoostingRegressor(**SETTINGS).fit(bins, targets[:, j])
+        gains = split_gains(theirs, n_codes)
+        assert importance / gains.sum() == pytest.approx(gains / gains.sum(), abs=1e-3)
+        assert predicted[:, 0] == pytest.approx(theirs.predict(bins), abs=1e-3)
+
+
 def test_gains_agree_with_lightgbms_public_ones():
-    """The gains from scikit-learn's private field agree with those that LightGBM publishes."""
     lightgbm = pytest.importorskip("lightgbm")
     codes, target = regression()
-    ours = HistGradientBoostingRegressor(max_depth=3, max_leaf_nodes=None, min_samples_leaf=20, early_stopping=False)
     theirs = lightgbm.LGBMRegressor(
         n_estimators=100, max_depth=3, num_leaves=8, min_child_samples=20, importance_type="gain", n_jobs=1, verbose=-1
     )
-    gains = split_gains(ours.fit(codes, target[:, 0]), 4)
+    gains = BoostedTrees(min_leaf=20).regress(codes, target, seed=0).importance
     expected = theirs.fit(codes, target[:, 0]).feature_importances_
     assert gains / gains.sum() == pytest.approx(expected / expected.sum(), abs=0.01)
 
 
-def test_gains_of_the_first_stump_are_the_drop_in_squared_error():
+def test_gain_of_the_first_stump_is_the_drop_in_squared_error():
     """Closed form: one split of a step function removes all the variance."""
-    codes = np.repeat(np.linspace(-1, 1, 40), 10)[:, None]  # few values, so that every value has its own bin
-    target = np.where(codes[:, 0] > 0, 1.0, -1.0)
-    stump = HistGradientBoostingRegressor(max_iter=1, max_leaf_nodes=2, learning_rate=1.0, early_stopping=False)
-    gain = split_gains(stump.fit(codes, target), 1)[0]
-    assert gain == pytest.approx(400.0, rel=1e-3)  # the sum of squares before the split; it is 0 after
+    codes = np.repeat(np.linspace(-1, 1, 40), 10)[:, None]
+    target = np.where(codes > 0, 3.0, 1.0)
+    fitted = BoostedTrees(n_trees=1, depth=1, learning_rate=1.0).regress(codes, target, seed=0)
+    assert fitted.importance == pytest.approx([400.0])  # the sum of squares before the split; it is 0 after
+    assert fitted.predict(np.array([[-5.0], [5.0]]))[:, 0] == pytest.approx([1.0, 3.0])
+
+
+def test_no_leaf_is_smaller_than_the_fewest_rows():
+    codes = np.arange(20.0)[:, None]
+    target = (codes > 17).astype(float)  # two rows, which would make the best split
+    fitted = BoostedTrees(n_trees=1, depth=1, learning_rate=1.0, min_leaf=5).regress(codes, target, seed=0)
+    assert fitted.predict(codes)[:, 0] == pytest.approx([0.0] * 15 + [0.4] * 5, abs=1e-6)
+    assert (BoostedTrees(min_leaf=11).regress(codes, target, seed=0).importance == 0).all()
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1.0, 1e30])
+def test_targets_grown_together_are_fitted_as_if_alone_and_in_any_unit(unit):
+    codes, target = regression(n_codes=2)
+    targets = unit * np.column_stack([target, codes[:, 1] ** 2, np.full(800, 2.0)])
+    labels = (codes[:, 0] > 0).astype(int)
+    parts = [targets[:, [0, 1]], labels, targets[:, [2]]]
+    together, classified, constant = BoostedTrees(n_trees=20).probe_each(codes, parts, codes, seed=0)
+    alone = [BoostedTrees(n_trees=20).regress(codes, targets[:, [j]], seed=0) for j in (0, 1)]
+    assert (together[0] == alone[0].importance + alone[1].importance).all()
+    assert (together[1] == np.column_stack([fitted.predict(codes) for fitted in alone])).all()
+    assert (classified[1] == labels).mean() > 0.99
+    assert (constant[0] == 0).all()
+    plain = BoostedTrees(n_trees=20).regress(codes, targets[:, :2] / unit, seed=0).importance
+    assert together[0] / unit**2 == pytest.approx(plain, rel=1e-3)
 
 
 def test_copies_share_their_importance_equally():
@@ -139,12 +176,3 @@ def test_classes_that_fill_no_leaf_are_not_learned_if_two_others_do(counts, lear
     codes = np.random.default_rng(6).normal(size=(labels.size, 1))
     fitted = BoostedTrees(n_trees=1).classify(codes, labels, seed=0)
     assert fitted.models[0].classes_.tolist() == learned
-
-
-def test_gains_below_zero_count_as_none():
-    nodes = np.array(
-        [(0, 0, 5.0), (0, 1, -2.0), (0, 0, 1.0), (1, 1, 9.0)],
-        dtype=[("is_leaf", int), ("feature_idx", int), ("gain", float)],
-    )
-    model = SimpleNamespace(_predictors=[[SimpleNamespace(nodes=nodes)], [SimpleNamespace(nodes=nodes[:1])]])
-    assert split_gains(model, 3).tolist() == [11.0, 0.0, 0.0]

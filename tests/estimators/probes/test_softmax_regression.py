@@ -5,8 +5,9 @@ import pytest
 from scipy.optimize import approx_fprime
 from sklearn.linear_model import LogisticRegression
 
+from unweave.estimators import Logistic
 from unweave.estimators import logistic as softmax_regression
-from unweave.estimators.logistic import Logistic, SoftmaxLoss, by_gradients, by_newton
+from unweave.estimators.logistic import SoftmaxLoss, by_gradients, by_newton
 
 
 def noisy_classes(n_rows=2000, n_labels=4, seed=0):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
+from unweave.estimators import Histogram
 from unweave.estimators.counts import binned, label_entropies
-from unweave.estimators.information import Histogram
 from unweave.estimators.sparse import (
     SparseColumns,
     SparseTable,

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from unweave.estimators import Histogram
 from unweave.estimators import totals as probe
 from unweave.estimators.correlation import column_norms, multiple_correlation_matrix, orthonormal_basis
 from unweave.estimators.counts import label_entropies
-from unweave.estimators.information import Histogram
 from unweave.estimators.totals import (
     ColumnPlan,
     FactorTotals,

@@ -176,3 +176,41 @@ def test_the_rank_test_needs_ten_expected_samples(n_active, by_ranks):
     (p_value,), _ = _p_values(columns_of_dense(code), bases, present, level=0.05)
     exact = 4 * hypergeom(100, 50, n_active).sf(n_hits - 1)
     assert p_value < 0.9 * exact if by_ranks else p_value == pytest.approx(exact)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n_rows", [500, 5_000, 50_000])
+@pytest.mark.parametrize("prevalence", [0.01, 0.1, 0.2, 0.25, 0.4, 0.5, 0.9])
+def test_a_code_that_fires_exactly_on_its_concept_is_never_lost(n_rows, prevalence):
+    """Its tail probability underflows and its correction overflows, which once gave nan."""
+    rng = np.random.default_rng(0)
+    red = rng.random(n_rows) < prevalence
+    codes = np.where(rng.random((n_rows, 8)) < 0.05, rng.random((n_rows, 8)), 0.0)
+    codes[:, 3], codes[:, 5] = red * (1 + rng.random(n_rows)), ~red
+    found = screened_codes({"red": red.astype(int)}, codes)
+    assert {3, 5} <= set(found.codes.tolist())
+    assert np.isfinite(found.p_value).all()
+
+
+def test_the_tail_is_that_of_chi_squared_times_its_correction_wherever_both_can_be_computed():
+    z, skewness = np.linspace(0.1, 30, 200), np.tile([0.0, 1e-3, 0.05, 0.3], 50)
+    for width in (1, 2, 5):
+        limited = np.minimum(z, 2 / np.maximum(skewness, 1e-12))
+        direct = np.minimum(chi2.sf(limited**2, width) * np.exp(limited**3 * skewness / 6), 1.0)
+        np.testing.assert_allclose(_skewed_tail(z**2, np.full(200, width), skewness), direct, rtol=1e-6)
+    far = _skewed_tail(np.array([990.0, 1010.0, 1e6]), np.full(3, 4), np.full(3, 1e-9))
+    assert far[0] > far[1] >= far[2] == 0  # falls through the change to the leading term
+
+
+def test_codes_that_fold_a_factor_are_found_at_the_rate():
+    shares = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        factors = rng.normal(size=(400, 2))
+        codes = np.column_stack(
+            [np.abs(factors[:, 0]), factors[:, 1], -(factors[:, 1] ** 2), rng.normal(size=(400, 97))]
+        )
+        found = screened_codes(factors, codes)
+        assert {0, 1, 2} <= set(found.codes.tolist())
+        shares.append((found.codes > 2).mean())
+    assert np.mean(shares) < 0.08

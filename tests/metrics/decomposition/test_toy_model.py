@@ -7,8 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from unweave import Evidence, MetricUndefined, Posterior
-from unweave.estimators.mixture import MixtureSampling
-from unweave.estimators.posteriors import GaussianInformation
+from unweave.estimators import GaussianInformation, MixtureSampling
 from unweave.metrics import (
     redundancy_lower_bound,
     redundancy_upper_bound,

@@ -354,3 +354,12 @@ def test_the_information_of_a_latent_is_its_mean_over_the_others():
     four = manifold_mutual_information(np.pad([[1.0, 0.6], [0.0, 0.8]], (0, 2)) + np.diag([0, 0, 1, 1]))
     assert list(four.per_code.values()) == pytest.approx([shared / 3, shared / 3, 0, 0])
     assert four.raw == pytest.approx(shared / 6)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2, 3, 4])
+def test_fewer_outputs_than_latents_are_a_caveat_of_the_shared_information(n_outputs):
+    """With one output all directions coincide, and the information is infinite whatever the decoders are."""
+    ours, theirs = np.random.default_rng(0).normal(size=(2, 20, n_outputs, 3))
+    score = manifold_cross_mutual_information(ours, theirs)
+    assert np.isinf(score.raw) == (n_outputs == 1)
+    assert any(caveat.kind == "fewer_outputs_than_latents" for caveat in score.caveats) == (n_outputs < 3)

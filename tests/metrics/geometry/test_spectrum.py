@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 import unweave.metrics.manifolds
-from unweave import Evidence, EvidenceError
-from unweave.estimators.geometry import StandardNormal
+from unweave import Evidence, EvidenceError, Spectrum, spectrum
+from unweave.estimators import StandardNormal
 from unweave.metrics import manifold_entropy, total_entropy
-from unweave.metrics.manifolds import Sampling, Spectrum, _cut, _usable_samples, spectrum, traversals
+from unweave.metrics.manifolds import Sampling, _cut, _usable_samples, traversals
 from unweave.synthetic.known_decoders import LinearDecoder, Torus
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.information import Histogram
-from unweave.estimators.linear_probes import Lasso
+from unweave.estimators import Histogram, Lasso
 from unweave.metrics import dci_completeness, dci_disentanglement, mig, minimality, modularity, sap, sufficiency
 from unweave.synthetic.toys import DependentClasses
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unweave.estimators.information import Histogram
+from unweave.estimators import Histogram
 from unweave.findings import Finding
 from unweave.metrics import dcimig, mig, mig_sup, modularity
 
@@ -78,7 +78,7 @@ def test_a_nan_is_refused_and_a_code_entropy_needs_bins():
     codes[3, 0] = np.nan
     with pytest.raises(ValueError, match="missing"):
         modularity(factors, codes)
-    from unweave.estimators.nearest_neighbour import NearestNeighbour
+    from unweave.estimators import NearestNeighbour
 
     with pytest.raises(ValueError, match="Histogram"):
         mig_sup(factors, factors, estimator=NearestNeighbour(), normalise="code_entropy")

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from unweave.estimators import Histogram, NearestNeighbour
 from unweave.estimators.counts import binned
-from unweave.estimators.information import Histogram
-from unweave.estimators.nearest_neighbour import NearestNeighbour
 from unweave.metrics import CATALOGUE, infomec_explicitness, infomec_modularity, modularity
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden"

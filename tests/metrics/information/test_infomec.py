@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.information import Histogram
-from unweave.estimators.nearest_neighbour import NearestNeighbour
+from unweave.estimators import Histogram, NearestNeighbour
 from unweave.findings import Finding
 from unweave.metrics import infomec_compactness, infomec_explicitness, infomec_modularity
 from unweave.metrics.infomec import NEIGHBOURS, active_codes

@@ -4,7 +4,7 @@ import pytest
 from unweave.estimators.information import Histogram
 from unweave.estimators.nearest_neighbour import NearestNeighbour
 from unweave.findings import Finding
-from unweave.metrics import mig
+from unweave.metrics import mig, mig_sup
 
 
 def test_closed_form_of_a_noisy_label():
@@ -84,3 +84,12 @@ def test_a_factor_that_is_mostly_one_value_keeps_its_entropy():
     factor = np.where(rng.random(4000) < 0.95, 0.0, rng.exponential(size=4000))
     score = mig(factor, np.column_stack([factor, rng.normal(size=4000)]), kinds="continuous")
     assert score.raw > 0.9
+
+
+@pytest.mark.parametrize("constant", [0.0, 3.0, -1e9])
+def test_a_constant_code_has_no_share_of_its_entropy(constant):
+    """Its entropy is 0, and 0 / 0 must not reach the score."""
+    z = np.random.default_rng(0).normal(size=(500, 2))
+    for metric in (mig, mig_sup):
+        alone = metric(z, z, normalise="code_entropy").raw
+        assert metric(z, np.column_stack([z, np.full(500, constant)]), normalise="code_entropy").raw == alone

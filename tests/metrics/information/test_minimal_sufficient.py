@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unweave import Evidence, MetricUndefined
-from unweave.estimators.information import Histogram
-from unweave.estimators.nearest_neighbour import NearestNeighbour, UsableInformation
+from unweave.estimators import Histogram, NearestNeighbour, UsableInformation
 from unweave.metrics import (
     explicitness_ratio,
     factors_invariance,

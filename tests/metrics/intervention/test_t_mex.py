@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.independence import LinearCovariance
+from unweave.estimators import LinearCovariance
 from unweave.findings import Finding
 from unweave.metrics import t_mex
 from unweave.randomness import random_stream

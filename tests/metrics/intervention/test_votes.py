@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import rankdata
 
 from unweave import Evidence, EvidenceError
-from unweave.estimators.logistic import Logistic
+from unweave.estimators import Logistic
 from unweave.metrics import beta_vae_score, factor_vae_score, relevance_factor_vae_score
 from unweave.metrics.factor_vae import (
     Plan,

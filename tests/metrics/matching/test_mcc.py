@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
+from unweave.estimators.correlation import RandomDependence
 from unweave.estimators.matching import matched_correlation_by_chance
 from unweave.findings import Finding
 from unweave.metrics import mcc
@@ -143,3 +144,25 @@ def test_one_code_and_one_factor():
     assert mcc(z, z[:, 2]).raw == pytest.approx(1.0)
     assert mcc(z, z[:, 2], normalise="coverage").raw == pytest.approx(0.2)
     assert mcc(z[:, 2], z).raw == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("m", "d"), [(1, 2), (2, 3), (3, 3), (4, 2)])
+@pytest.mark.parametrize("options", [{}, {"normalise": "coverage"}, {"cross_fit": True}, {"correlation": "spearman"}])
+def test_a_constant_code_changes_nothing(m, d, options):
+    rng = np.random.default_rng(m)
+    z = rng.normal(size=(200, d))
+    codes = z[:, np.arange(m) % d] + rng.normal(size=(200, m))
+    alone = mcc(z, codes, **options)
+    for place in range(m + 1):
+        appended = mcc(z, np.insert(codes, place, 3.0, axis=1), **options)
+        assert appended.raw == pytest.approx(alone.raw, abs=1e-12)
+        assert appended.parts["matched_code_per_factor"].shape == (d,)
+
+
+def test_the_seed_draws_the_random_functions_of_rdc():
+    z = np.random.default_rng(0).normal(size=(300, 2))
+    noisy = np.sin(2 * z) + 0.3 * np.random.default_rng(1).normal(size=z.shape)
+    scores = [mcc(z, noisy, correlation="rdc", rng=seed).raw for seed in range(5)]
+    assert len(set(scores)) == 5
+    assert np.ptp(scores) < 0.2
+    assert mcc(z, noisy, correlation="rdc", rng=0).raw == mcc(z, noisy, correlation=RandomDependence()).raw

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, EvidenceError, MetricUndefined, Posterior
-from unweave.estimators.mixture import MixtureSampling
-from unweave.estimators.quantised_posterior import QuantisedPosterior
+from unweave.estimators import MixtureSampling, QuantisedPosterior
 from unweave.metrics import (
     dcimig,
     informativeness,

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, Posterior
-from unweave.estimators.mixture import MixtureSampling
-from unweave.estimators.quantised_posterior import QuantisedPosterior
+from unweave.estimators import MixtureSampling, QuantisedPosterior
 from unweave.metrics import indin_at_k, informativeness, jemmig, misjed, rmig, separability, sepin_at_k, windin, wsepin
 from unweave.metrics.rmig import SAMPLING, factor_gaps
 from unweave.metrics.sampled_information import sampled_factors

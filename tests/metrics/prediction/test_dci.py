@@ -3,9 +3,10 @@ import pytest
 
 from unweave import Evidence
 from unweave.estimators.linear_probes import Lasso
-from unweave.estimators.probes import RandomForest
+from unweave.estimators.probes import BoostedTrees, RandomForest
 from unweave.findings import Finding
-from unweave.metrics import dci_completeness, dci_disentanglement, dci_informativeness
+from unweave.memo import drawn_together
+from unweave.metrics import dci_completeness, dci_disentanglement, dci_explicitness, dci_informativeness
 from unweave.metrics.dci import concentration, weighted_mean
 from unweave.synthetic.encoders import Mixed
 
@@ -155,3 +156,37 @@ def test_settings_name_the_boosting_library():
     settings = dci_disentanglement(independent(100, 2), independent(100, 2)).settings
     assert settings["probe"]["name"] == "BoostedTrees"
     assert settings["probe"]["library"].startswith("scikit-learn ")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e-70, 1e70])
+@pytest.mark.parametrize("metric", [dci_informativeness, dci_explicitness])
+def test_the_unit_of_the_factors_does_not_matter(metric, scale):
+    """Trees compute gradients in single precision, which ends at 1e38; the importances are of the same fits."""
+    z = independent(100, 2)
+    codes = np.sinh(z @ [[1.0, 0.3], [0.0, 1.0]])
+    assert metric(z * [scale, 1.0], codes * scale).raw == pytest.approx(metric(z, codes).raw, abs=1e-3)
+
+
+@pytest.mark.parametrize("scale", [1e-70, 1e-12, 1e15, 1e70])
+def test_trees_predict_and_rank_codes_in_any_unit(scale):
+    z = independent(100, 2)
+    targets, probe = z**3, BoostedTrees(n_trees=5)
+    fitted, scaled = probe.regress(z, targets, 0), probe.regress(z, targets * scale, 0)
+    np.testing.assert_allclose(scaled.predict(z), fitted.predict(z) * scale, rtol=1e-3, atol=1e-3 * scale)
+    np.testing.assert_allclose(scaled.importance, fitted.importance * scale**2, rtol=1e-2)
+
+
+@pytest.mark.parametrize("kinds", ["continuous", ["continuous", "categorical"]])
+def test_permutations_fitted_together_score_as_if_alone(kinds):
+    rng = np.random.default_rng(0)
+    codes = rng.normal(size=(120, 3))
+    evidence = Evidence(np.column_stack([codes[:, 0], np.round(codes[:, 1] > 0)]), codes, kinds=kinds)
+
+    def draw(index):
+        return evidence.permuted(np.random.default_rng(index))
+
+    together = drawn_together(draw, 3)
+    for k in range(3):
+        assert dci_disentanglement(together(k)).raw == dci_disentanglement(draw(k)).raw
+        assert dci_informativeness(together(k)).raw == dci_informativeness(draw(k)).raw

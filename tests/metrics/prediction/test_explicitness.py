@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from unweave import Evidence
-from unweave.estimators.logistic import Logistic, area_under_curve
+from unweave.estimators import Logistic
+from unweave.estimators.logistic import area_under_curve
 from unweave.findings import Finding
 from unweave.metrics import explicitness
 from unweave.metrics.prediction import class_areas

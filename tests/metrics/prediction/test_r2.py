@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.linear_probes import Linear
+from unweave.estimators.linear_probes import Linear, LinearFolds
 from unweave.estimators.probes import BoostedTrees
 from unweave.metrics import r2
-from unweave.metrics.prediction import _near
+from unweave.metrics.prediction import _near, _squares, _squares_from_moments
 
 
 @pytest.mark.parametrize("kept", [1, 5, 9])
@@ -125,13 +125,13 @@ def test_permutations_share_the_work_on_the_codes(monkeypatch):
     rng = np.random.default_rng(0)
     factors, codes = rng.normal(size=(100, 2)), rng.normal(size=(100, 4))
     evidence, calls = Evidence(factors, codes), []
-    design = Linear.design
-    monkeypatch.setattr(Linear, "design", lambda probe, codes: calls.append(codes.shape) or design(probe, codes))
+    made = LinearFolds.of
+    monkeypatch.setattr(LinearFolds, "of", lambda codes, folds: calls.append(codes.shape) or made(codes, folds))
     r2(evidence)
-    assert len(calls) == 5
+    assert len(calls) == 1
     permuted = evidence.permuted(0)
     shared = r2(permuted).raw
-    assert len(calls) == 5
+    assert len(calls) == 1
     assert shared == r2(Evidence(permuted.factors, codes)).raw
 
 
@@ -159,3 +159,26 @@ def test_predictions_outside_the_training_range_are_kept_as_far_as_the_fit_is_ex
     targets = np.array([[-1.0], [1.0]])
     found = _near(targets, np.array(predicted)[:, None], targets * (1 - error))
     assert found[:, 0] == pytest.approx(kept)
+
+
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+@pytest.mark.parametrize(("n_rows", "n_codes"), [(200, 1), (300, 12), (2000, 30)])
+def test_moments_of_folds_give_what_a_fit_to_the_training_rows_gives(n_rows, n_codes, offset):
+    rng = np.random.default_rng(n_codes)
+    factors = rng.normal(size=(n_rows, 3))
+    codes = factors @ rng.normal(size=(3, n_codes)) + rng.normal(size=(n_rows, n_codes)) + offset
+    evidence = Evidence(factors, np.column_stack([codes, np.ones(n_rows)]))
+    fast = _squares_from_moments(evidence, factors, 5, 0)
+    assert fast is not None
+    assert fast == pytest.approx(_squares(evidence, Linear(), factors, 5, 0), rel=1e-10)
+
+
+def test_moments_are_not_used_where_they_do_not_determine_the_fit():
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(300, 2))
+    dependent = np.column_stack([factors, factors.sum(axis=1)])
+    assert _squares_from_moments(Evidence(factors, dependent), factors, 5, 0) is None
+    assert _squares_from_moments(Evidence(factors[:50], rng.normal(size=(50, 20))), factors[:50], 5, 0) is None
+    tailed = factors + 0.3 * rng.normal(size=(300, 2))
+    tailed[0] *= 1000
+    assert _squares_from_moments(Evidence(factors, tailed), factors, 5, 0) is None  # some predictions are clipped

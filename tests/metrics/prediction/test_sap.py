@@ -105,3 +105,30 @@ def test_guessing_the_commonest_class_predicts_nothing():
     matrix = sap({"shape": shape}, codes).parts["predictability_matrix"]
     assert matrix[0, 0] == pytest.approx(0.0, abs=0.1)
     assert matrix[1, 0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("per_class", [8, 15, 30, 100])
+def test_classes_that_a_code_separates_are_predicted_with_few_rows_too(n_classes, per_class):
+    """Fifteen neighbours are more than a class of eight rows has: separable labels once scored 0."""
+    labels = np.repeat(np.arange(n_classes), per_class)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(labels.size)
+        code = (10 * labels + rng.uniform(-1, 1, labels.size))[order]
+        matrix = sap(labels[order], np.column_stack([code, -code]), kinds="categorical").parts["predictability_matrix"]
+        assert matrix == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("k", [1, 4, 15])
+def test_neighbours_are_the_nearest_rows(k):
+    """An independent search over all pairs; rows without ties, classes of equal size."""
+    rng = np.random.default_rng(k)
+    labels = rng.permutation(np.repeat([0, 1, 2], 50))
+    train, test = rng.normal(size=(150, 2)) + labels[:, None], rng.normal(size=(40, 2)) + 1
+    found = Neighbourhood(k).predictions(train, labels, test, 0)
+    for i in range(2):
+        nearest = np.argsort(np.abs(test[:, i, None] - train[:, i]), axis=1)[:, :k]
+        votes = np.stack([(labels[nearest] == label).sum(axis=1) for label in range(3)], axis=1)
+        clear = (votes == votes.max(axis=1, keepdims=True)).sum(axis=1) == 1  # no tie between labels
+        assert found[clear, i].tolist() == votes[clear].argmax(axis=1).tolist()

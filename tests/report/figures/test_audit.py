@@ -10,7 +10,7 @@ from unweave.report.figures.scores import audit_figure
 
 
 def test_the_picture_has_a_panel_for_each_property(small):
-    figure = audit_figure(audit(lambda factors, codes: 0.5, grid=small, seeds=2, adversary=False))
+    figure = audit_figure(audit(lambda factors, codes: 0.5, grid=small, n_seeds=2, adversary=False))
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["P1 satisfied", "P2 violated", "P3 satisfied", "P4 violated"]
     level = figure.axes[3].lines[0].get_ydata()

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence, Posterior
-from unweave.estimators.mixture import MixtureSampling
-from unweave.estimators.posteriors import GaussianInformation
+from unweave.estimators import GaussianInformation, MixtureSampling
 from unweave.report.figures.information import band_figure, interval_figure
 from unweave.report.summary import factor_bands, term_intervals
 from unweave.synthetic.attacks import Redundancy, Synergy

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave.auditing.properties import Audit
+from unweave.auditing import Audit
 
 FACTORS = np.random.default_rng(0).uniform(size=(120, 2))
 

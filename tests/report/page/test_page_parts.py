@@ -8,8 +8,8 @@ import zlib
 import numpy as np
 import pytest
 
+from unweave import Spectrum
 from unweave.evidence import Evidence, EvidenceError
-from unweave.metrics.manifolds import Spectrum
 from unweave.report import geometry as geometry_page
 from unweave.report import html, notebook
 from unweave.report import html as block_pictures

@@ -123,7 +123,7 @@ def test_codes_keep_their_names():
 
 
 def test_several_seeds_give_mean_and_spread_and_one_matrix():
-    evaluation = evaluate(FACTORS, KEPT, metrics=["dci_disentanglement", "r2"], seeds=[0, 1, 2], quick=True)
+    evaluation = evaluate(FACTORS, KEPT, metrics=["dci_disentanglement", "r2"], n_seeds=3, quick=True)
     summary = summarise(evaluation)
     values = evaluation.values("r2", "codes")
     cell = cell_of(summary, "r2")

@@ -4,9 +4,9 @@ import numpy as np
 
 from unweave import Evidence
 from unweave.metrics import mcc
+from unweave.trust import diagnose
 from unweave.trust.code_models import code_models, shared_models
 from unweave.trust.counterpart import Counterpart
-from unweave.trust.diagnosis import diagnose
 from unweave.trust.effects import steps_of
 
 

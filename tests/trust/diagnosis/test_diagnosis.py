@@ -7,8 +7,9 @@ from scipy import stats
 from unweave import Evidence
 from unweave.findings import Finding
 from unweave.synthetic.worlds import Causal, Circuit, Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
+from unweave.trust import diagnose
 from unweave.trust.data_health import PairKind
-from unweave.trust.diagnosis import DependenceClass, diagnose
+from unweave.trust.diagnosis import DependenceClass
 
 NORMAL = np.random.default_rng(0).normal(size=(500, 6))
 

@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from unweave import Evidence
 from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
-from unweave.trust.diagnosis import diagnose
+from unweave.trust import diagnose
 
 SINGLE = ("cube", "tanh", "square", "absolute")
 DOUBLE = ("product", "sum", "sum_of_squares", "tanh_product", "signed_root")

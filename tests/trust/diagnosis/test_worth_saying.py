@@ -7,8 +7,9 @@ import pytest
 
 from unweave import Evidence
 from unweave.responses.constraints import FunctionalConstraint
+from unweave.trust import Diagnosis, diagnose
 from unweave.trust.data_health import PairDependence, PairKind
-from unweave.trust.diagnosis import ClassBalance, Diagnosis, diagnose, findings_of
+from unweave.trust.diagnosis import ClassBalance, findings_of
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(600, 3))

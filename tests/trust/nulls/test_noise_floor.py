@@ -3,11 +3,11 @@
 import functools
 import itertools
 import math
-import types
 
 import numpy as np
 import pytest
 from made_up_metrics import made_up
+from scipy import stats
 
 from unweave import Evidence, EvidenceError, Posterior
 from unweave.estimators.matching import matched_correlation_by_chance
@@ -25,20 +25,20 @@ from unweave.metrics import (
 )
 from unweave.randomness import random_stream
 from unweave.score import Score
+from unweave.trust.budget import DrawPlan
 from unweave.trust.floors import (
     _by_formula,
-    _n_orders,
     _notes_on_draws,
-    _p_value,
     _summarised,
-    by_rows,
+    _worse,
+    decided,
     may_use_some_rows,
     noise_floor,
     noise_floors,
     some_rows,
     unknowing,
 )
-from unweave.trust.scoring import Quota
+from unweave.trust.row_order import n_null_orders, null_order
 
 RNG = np.random.default_rng(2)
 FACTORS = RNG.normal(size=(120, 2))
@@ -65,12 +65,12 @@ def test_p_value_of_a_rank_statistic_is_that_of_all_orders():
     here = float(np.arange(1, 6) @ code)
     as_large = sum(float(np.arange(1, 6) @ np.array(order)) >= here for order in itertools.permutations(code))
     found = noise_floor(inner_product, Evidence(np.arange(1.0, 6.0), code, kinds="continuous"), n_draws=2999)
-    exact = as_large / math.factorial(5)
-    assert abs(found.p_value - exact) < 4 * math.sqrt(exact * (1 - exact) / 2999)
+    assert found.p_value == as_large / math.factorial(5)
+    assert len(found.draws) == math.factorial(5) - 1
     # the mean of sum x_i y_pi(i) over all orders is n mean(x) mean(y), its variance (n-1) var(x) var(y)
     spread = math.sqrt(4 * 2.5 * 2.5)
-    assert abs(np.mean(found.draws) - 45) < 4 * spread / math.sqrt(2999)
-    assert abs(found.spread - spread) < 0.3
+    assert np.mean([here, *found.draws]) == pytest.approx(45)
+    assert np.std([here, *found.draws]) == pytest.approx(spread)
 
 
 @pytest.mark.parametrize("measure", [inner_product, squared_distance])
@@ -124,34 +124,43 @@ def test_draws_depend_on_seed_and_index_alone():
     assert noise_floor(mig, KNOWING, n_draws=12, seed=1).draws != alone.draws
 
 
-def test_an_exhausted_budget_leaves_the_fewest_draws_and_says_so():
-    found = noise_floor(mcc, KNOWING, n_draws=99, budget=0.0)
-    assert len(found.draws) == 19
-    assert found.resolution == 0.05
-    assert any("19 of 99" in str(note) for note in found.notes)
-    assert found.draws == noise_floor(mcc, KNOWING, n_draws=19).draws
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_planned_draws_stop_when_they_are_decided(n_jobs):
+    """Good codes after 29 draws, random codes when 4 draws have reached the score and there are 19."""
+    plan = DrawPlan({"mcc": 99}, {"mcc": 0})
+    knowing, ignorant = (
+        noise_floors({"mcc": mcc}, data, plan=plan, n_jobs=n_jobs)["mcc"] for data in (KNOWING, IGNORANT)
+    )
+    assert knowing.p_value == knowing.resolution == 1 / 30
+    assert knowing.draws == noise_floor(mcc, KNOWING, n_draws=29).draws
+    n = len(ignorant.draws)
+    above = np.cumsum(np.array(ignorant.draws) >= ignorant.raw)
+    precise = [np.std(ignorant.draws[:k], ddof=1) <= 0.01 * math.sqrt(k) for k in range(2, n + 1)]
+    assert n == max(19, 1 + int(np.argmax(above >= 4)), 2 + precise.index(True)) < 99
+    assert ignorant.p_value == pytest.approx((1 + above[-1]) / (1 + n))
+    assert knowing.notes == ignorant.notes == ()
 
 
-def test_a_slow_metric_leaves_the_fast_one_its_draws(monkeypatch):
-    """Each of two metrics has half of 32 seconds, and what the fast metric does not need goes to the slow one."""
-    seconds = [0.0]
-    monkeypatch.setattr("unweave.trust.scoring.time", types.SimpleNamespace(perf_counter=lambda: seconds[0]))
+def test_a_budget_that_ends_before_the_draws_are_decided_is_said():
+    short = noise_floors({"mcc": mcc}, KNOWING, plan=DrawPlan({"mcc": 28}, {"mcc": 0}, budget=7.0))["mcc"]
+    assert dict(short.notes[0].quantities) == {"n_draws": 28, "of": 99, "seconds": 7.0}
+    assert noise_floors({"mcc": mcc}, KNOWING, plan=DrawPlan({"mcc": 29}, {"mcc": 0}))["mcc"].notes == ()
 
-    @made_up()
-    def slow(evidence):
-        """A metric that takes one second."""
-        seconds[0] += 1.0
-        return Score(float(evidence.factors[0, 0]))
 
-    @made_up()
-    def fast(evidence):
-        """A metric that takes a sixty-fourth of a second."""
-        seconds[0] += 1 / 64
-        return Score(float(evidence.factors[0, 0]))
-
-    found = noise_floors({"slow": slow, "fast": fast}, KNOWING, n_draws=128, budget=32.0)
-    assert len(found["fast"].draws) == 128
-    assert len(found["slow"].draws) == 32 - 128 // 64
+def test_random_codes_are_above_noise_as_often_as_stated():
+    """The rules on uniform p-values: 4 draws above, none of 29, or 99 draws (docs/trust.md)."""
+    score, n_worlds = Score(0.0, bounds=(0.0, 100.0), best=100.0), 4000
+    values = np.random.default_rng(5).random((n_worlds, 100))
+    above = 0
+    for raw, *draws in values.tolist():
+        drawn = [Score(draw) for draw in draws]
+        done = next((n for n in range(19, 99) if decided(score, raw, True, drawn[:n])), 99)
+        above += (1 + sum(draw >= raw for draw in draws[:done])) / (1 + done) <= 0.05
+    # by integration over p: P(at most 3 of 99) + P(0 of 29, 4 or more of the other 70), and .0004 for 4 of 99
+    p = (np.arange(100_000) + 0.5) / 100_000
+    exact = np.mean(stats.binom.cdf(3, 99, p) + (1 - p) ** 29 * stats.binom.sf(3, 70, p)) + 4 / 9900
+    assert exact == pytest.approx(0.0482, abs=5e-5)
+    assert above / n_worlds == pytest.approx(exact, abs=4 * math.sqrt(exact / n_worlds))
 
 
 def test_matched_codes_keep_marginals_and_lose_dependence():
@@ -189,11 +198,10 @@ def test_permutation_keeps_row_groups_whole():
 
 
 def test_few_groups_have_few_orders():
-    evidence = Evidence(FACTORS, FACTORS, row_groups=np.repeat(np.arange(4), 30))
+    evidence = Evidence(FACTORS, FACTORS, row_groups=np.repeat(np.arange(3), 40))
     found = noise_floor(mcc, evidence, n_draws=99)
-    assert found.resolution == pytest.approx(1 / 24)
-    assert found.p_value >= found.resolution
-    assert any("24 ways" in str(note) for note in found.notes)
+    assert found.p_value == found.resolution == pytest.approx(1 / 6)
+    assert any("6 ways" in str(note) for note in found.notes)
 
 
 def test_groups_of_copies_are_not_taken_for_samples():
@@ -333,7 +341,6 @@ def test_codes_that_are_all_dead_have_a_floor():
         ({"n_draws": True}, "n_draws=True"),
         ({"seed": "x"}, "seed='x'"),
         ({"seed": -1}, "seed=-1"),
-        ({"budget": math.nan}, "budget=nan"),
     ],
 )
 def test_what_is_no_option_is_refused_in_one_sentence(options, named):
@@ -369,36 +376,31 @@ def test_a_sampler_with_constant_codes_keeps_its_factors():
 
 
 @pytest.mark.parametrize(
-    ("downwards", "raw", "values", "n_orders", "expected"),
+    ("downwards", "raw", "values", "worse"),
     [
-        (False, 0.5, [0.1, 0.5, 0.6], 1e9, (3 / 4, 1 / 4)),
-        (True, 0.5, [0.1, 0.5, 0.6], 1e9, (3 / 4, 1 / 4)),
-        (False, 0.5, [0.1, 0.2, 0.3], 1e9, (1 / 4, 1 / 4)),
-        (True, 0.5, [0.6, 0.7, 0.8], 1e9, (1 / 4, 1 / 4)),
-        (False, 0.5, [0.1, 0.2, 0.3], 2.0, (1 / 2, 1 / 2)),
-        (False, math.nan, [0.1, 0.2, 0.3], 1e9, (math.nan, 1 / 4)),
-        (False, 0.5, [0.1, math.nan, 0.3], 1e9, (2 / 4, 1 / 4)),
+        (False, 0.5, [0.1, 0.5, 0.6], [True, False, False]),
+        (True, 0.5, [0.1, 0.5, 0.6], [False, False, True]),
+        (False, 0.5, [0.1, math.nan, 0.3], [True, False, True]),
         # what differs by rounding alone is equal: 1e-12 of the score, or of 1 for scores below 1
-        (False, 0.5, [0.5 - 1.5e-12, 0.5 - 0.9e-12], 1e9, (2 / 3, 1 / 3)),
-        (False, 100.0, [100 - 1.5e-10, 100 - 0.9e-10], 1e9, (2 / 3, 1 / 3)),
-        (True, 100.0, [100 + 1.5e-10, 100 + 0.9e-10], 1e9, (2 / 3, 1 / 3)),
-        (False, 0.0, [-1e-12, 0.0], 1e9, (1.0, 1 / 3)),
-        (True, 0.0, [1e-12, 0.0], 1e9, (1.0, 1 / 3)),
+        (False, 0.5, [0.5 - 1.5e-12, 0.5 - 0.9e-12], [True, False]),
+        (False, 100.0, [100 - 1.5e-10, 100 - 0.9e-10], [True, False]),
+        (True, 100.0, [100 + 1.5e-10, 100 + 0.9e-10], [True, False]),
+        (True, 0.0, [1e-12, 0.0], [False, False]),
     ],
 )
-def test_p_values_count_what_is_as_good_or_better(downwards, raw, values, n_orders, expected):
-    assert _p_value(downwards, raw, np.array(values), n_orders) == pytest.approx(expected, nan_ok=True)
+def test_what_differs_by_rounding_or_has_no_score_is_not_worse(downwards, raw, values, worse):
+    assert _worse(downwards, raw, np.array(values)).tolist() == worse
 
 
-def summary(values, value=0.5, metric=inner_product, evidence=KNOWING, kind="permutation", n_draws=3, **options):
+def summary(values, value=0.5, metric=inner_product, evidence=KNOWING, kind="permutation", **options):
     """The floor that follows from scores of null draws between -1 and 1."""
     score = Score(value, bounds=(-1.0, 1.0), best=1.0, **options)
     drawn = [each if each is None or isinstance(each, Score) else Score(each) for each in values]
-    return _summarised(metric, evidence, kind, score, value, drawn, n_draws, 2.5)
+    return _summarised(metric, evidence, kind, score, value, drawn, kind != "constant")
 
 
 def test_a_floor_is_the_mean_of_what_is_shown_and_the_spread_is_that_of_all_draws():
-    found = summary([-3.0, 0.0, None, 0.5], n_draws=4)
+    found = summary([-3.0, 0.0, None, 0.5])
     assert found.floor == (-1.0 + 0.0 + 0.5) / 3
     assert found.spread == pytest.approx(np.std([-3.0, 0.0, 0.5], ddof=1))
     assert found.upper == pytest.approx(np.quantile([-3.0, 0.0, 0.5], 0.95))
@@ -413,7 +415,7 @@ def test_a_floor_is_the_mean_of_what_is_shown_and_the_spread_is_that_of_all_draw
     ("values", "spread"), [([0.25], math.nan), ([0.25, 0.75], pytest.approx(0.125**0.5)), ([None, 0.25], math.nan)]
 )
 def test_a_spread_needs_two_draws(values, spread):
-    assert summary(values, n_draws=len(values)).spread == pytest.approx(spread, nan_ok=True)
+    assert summary(values).spread == pytest.approx(spread, nan_ok=True)
 
 
 def test_draws_without_any_score_say_so():
@@ -434,7 +436,7 @@ def test_a_floor_within_a_hundredth_of_the_best_is_not_calibrated(floor, near):
     ("values", "equal"), [([0.5, 0.5], True), ([0.5, 0.4], False), ([0.4, 0.4], False), ([-0.5, -0.5], False)]
 )
 def test_draws_that_all_equal_the_score_are_said(values, equal):
-    found = summary(values, n_draws=2)
+    found = summary(values)
     assert ("nulls_equal_score" in [note.kind for note in found.notes]) is equal
 
 
@@ -445,50 +447,32 @@ def test_floors_of_factors_are_means_of_the_draws_that_have_them():
         Score(0.2, per_factor={"a": 0.75, "b": math.nan}),
         Score(0.3, per_factor={"a": math.nan, "b": math.nan, "d": 1.0}),
     ]
-    found = summary(drawn, per_factor={"a": 0.5, "b": 0.5, "c": 0.5, "d": math.nan}, n_draws=4)
+    found = summary(drawn, per_factor={"a": 0.5, "b": 0.5, "c": 0.5, "d": math.nan})
     assert found.per_factor_floor == {"a": 0.5, "c": 0.5}
     assert found.per_factor_upper == pytest.approx({"a": 0.725, "c": 0.5})
 
 
-@pytest.mark.parametrize(
-    ("n_done", "n_draws", "kind", "budget", "expected"),
-    [
-        (3, 3, "permutation", 2.0, []),
-        (2, 3, "permutation", 2.0, [("fewer_nulls", {"n_draws": 2, "of": 3, "seconds": 2.0})]),
-        (2, 3, "matched", None, [("fewer_nulls", {"n_draws": 2, "of": 3, "seconds": 0.0})]),
-        (1, 3, "constant", 2.0, []),
-    ],
-)
-def test_fewer_draws_than_asked_for_are_said(n_done, n_draws, kind, budget, expected):
-    notes = _notes_on_draws(KNOWING, kind, np.zeros(n_done), n_draws, budget)
-    assert [(note.kind, dict(note.quantities)) for note in notes] == expected
-
-
-@pytest.mark.parametrize(
-    ("n_groups", "n_done", "kind", "said"),
-    [
-        (3, 5, "permutation", []),
-        (3, 6, "permutation", ["few_orders"]),
-        (3, 6, "constant", []),
-        (3, 6, "matched", ["few_orders"]),
-    ],
-)
-def test_few_orders_of_row_groups_are_said(n_groups, n_done, kind, said):
+@pytest.mark.parametrize("kind", ["permutation", "matched", "constant"])
+@pytest.mark.parametrize(("n_groups", "n_orders"), [(2, 2), (3, 6), (4, 24), (5, 120), (6, math.inf)])
+def test_few_row_groups_have_all_their_orders(n_groups, n_orders, kind):
     """Three groups have six orders, so that a p-value is a sixth at least."""
-    evidence = Evidence(FACTORS[:12], FACTORS[:12], row_groups=np.repeat(np.arange(n_groups), 4))
-    notes = _notes_on_draws(evidence, kind, np.zeros(n_done), n_done, None)
-    assert [note.kind for note in notes] == said
-    if said:
-        assert dict(notes[0].quantities) == {"n_groups": 3, "n_orders": 6.0, "smallest": 1 / 6}
-    assert _n_orders(evidence) == 6.0
+    groups = np.repeat(np.arange(n_groups), 4)
+    evidence = Evidence(FACTORS[: groups.size], FACTORS[: groups.size], row_groups=groups)
+    found = noise_floor(inner_product, evidence, n_draws=130, kind=kind)
+    said = [dict(note.quantities) for note in found.notes if note.kind == "few_orders"]
+    expected = {"n_groups": n_groups, "n_orders": n_orders, "smallest": 1 / n_orders}
+    assert said == [expected] * (n_groups < 4 and kind != "constant")
+    assert n_null_orders(evidence) == n_orders
+    if kind == "permutation" and n_groups < 6:
+        orders = {null_order(evidence, RNG, index).tobytes() for index in range(n_orders - 1)}
+        assert len(orders | {np.arange(groups.size).tobytes()}) == 1 + len(found.draws) == n_orders
+        assert found.p_value == found.resolution == 1 / n_orders
 
 
-def test_groups_of_unequal_size_are_said_and_orders_are_counted_up_to_twenty():
+def test_groups_of_unequal_size_are_said():
     groups = np.r_[0, np.arange(119) // 7]
-    notes = _notes_on_draws(Evidence(FACTORS, FACTORS, row_groups=groups), "permutation", np.zeros(9), 9, None)
+    notes = _notes_on_draws(Evidence(FACTORS, FACTORS, row_groups=groups), "permutation", [Score(0.0)] * 9)
     assert [note.kind for note in notes] == ["groups_of_unequal_size"]
-    assert _n_orders(KNOWING) == math.factorial(20)
-    assert _n_orders(KNOWING.rows(np.arange(5))) == 120
 
 
 @pytest.mark.parametrize(
@@ -512,15 +496,13 @@ def test_the_smallest_options_are_taken(options):
         noise_floor(inner_product, KNOWING, n_rows=True)
 
 
-def test_a_metric_without_a_quota_has_no_floor_and_others_have_theirs():
-    quota = Quota({"none": 0, "two": 2}, seconds=7.0)
+def test_a_metric_without_planned_draws_has_no_floor_and_others_have_theirs():
     metrics = {"none": inner_product, "two": squared_distance}
-    found = noise_floors(metrics, KNOWING, n_draws=9, quota=quota)
+    found = noise_floors(metrics, KNOWING, plan=DrawPlan({"none": 0, "two": 2}, {}, budget=7.0))
     assert dict(found["none"].reason.quantities) == {"seconds": 7.0}
     assert len(found["two"].draws) == 2
-    assert dict(found["two"].notes[0].quantities) == {"n_draws": 2, "of": 9, "seconds": 7.0}
-    stopped = noise_floors(metrics, KNOWING, n_draws=9, quota=Quota({"none": 3, "two": 3}, 0.0, lambda: True))
-    assert {dict(each.reason.quantities)["seconds"] for each in stopped.values()} == {0.0}
+    some = noise_floors(metrics, KNOWING, plan=DrawPlan({"none": 2, "two": 2}, {}, rows={"two": 30}))
+    assert (some["none"].n_rows, some["two"].n_rows) == (None, 30)
 
 
 def test_constant_codes_are_the_means_and_a_constant_posterior_is_the_prior():
@@ -565,6 +547,3 @@ def test_some_rows_may_replace_all_rows_that_are_exchangeable():
     assert not may_use_some_rows(Evidence(walk, walk))
     assert some_rows(KNOWING, 120, 0) is KNOWING
     assert some_rows(KNOWING, 119, 0).n_rows == 119
-    assert by_rows(["a", "b"], KNOWING, None, None) == {120: ["a", "b"]}
-    assert by_rows(["a", "b"], KNOWING, None, 50) == {50: ["a", "b"]}
-    assert by_rows(["a", "b"], KNOWING, Quota({}, 1.0, rows={"a": 30}), None) == {30: ["a"], 120: ["b"]}

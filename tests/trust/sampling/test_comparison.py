@@ -10,9 +10,10 @@ from scipy import stats
 from unweave import Evidence, EvidenceError
 from unweave.metrics import mcc
 from unweave.score import Score
-from unweave.trust.comparison import Comparison, Difference, _two_sided, compared, comparison_of_parts, sets_of_ties
+from unweave.trust import Comparison, compared, samples_needed
+from unweave.trust.comparison import Difference, _two_sided, comparison_of_parts, sets_of_ties
 from unweave.trust.intervals import Parts, PartScores
-from unweave.trust.planning import _notes, samples_needed
+from unweave.trust.planning import _notes
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(300, 2))

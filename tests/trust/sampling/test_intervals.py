@@ -13,8 +13,8 @@ from unweave import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE, mcc, mig, r2
 from unweave.score import Score
 from unweave.trust import intervals as subsampling
+from unweave.trust.budget import DrawPlan
 from unweave.trust.intervals import Parts, PartScores, interval, interval_of_parts, intervals, part_scores, parts_of
-from unweave.trust.scoring import Quota
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(200, 2))
@@ -86,13 +86,23 @@ def test_rows_drawn_anew_are_split_anew():
     assert EVIDENCE.leaving_out(np.arange(50)).rows(np.arange(100)).split(0.25, 0)[1].size == 25
 
 
-def test_parts_do_not_depend_on_company_or_budget():
+def test_parts_do_not_depend_on_company_or_plan():
     alone = interval(mig, EVIDENCE)
     assert intervals({"r2": r2, "mig": mig}, EVIDENCE, n_jobs=2)["mig"] == alone
-    short = interval(mig, EVIDENCE, budget=0.0)
-    assert short.n_parts == 8
-    assert short.standard_error == interval(mig, EVIDENCE, n_parts=8).standard_error
-    assert any("8 of 24" in str(note) for note in short.notes)
+    short = part_scores({"mig": mig}, EVIDENCE, plan=DrawPlan({}, {"mig": 9}, budget=3.0))["mig"]
+    assert short.plan.standard_error(short.raw) == interval(mig, EVIDENCE, n_parts=9).standard_error
+    assert dict(short.notes[0].quantities) == {"n_parts": 9, "of": 24, "seconds": 3.0}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_eight_parts_are_enough_for_a_precise_interval_alone(n_jobs):
+    """A perfect code has the same score on all parts; the score of noise varies by more than a hundredth."""
+    plan, noise = DrawPlan({}, {"mcc": 24}), np.random.default_rng(9).normal(size=FACTORS.shape)
+    for codes, n_parts in ((FACTORS, 8), (noise, 24)):
+        evidence, options = Evidence(FACTORS, codes), {"plan": plan, "n_jobs": n_jobs}
+        found = part_scores({"mcc": mcc}, evidence, until_precise=True, **options)["mcc"]
+        assert (len(found.raw), found.notes) == (n_parts, ())
+        assert len(part_scores({"mcc": mcc}, evidence, **options)["mcc"].raw) == 24
 
 
 def test_level_widens_and_bounds_clip():
@@ -152,8 +162,8 @@ def test_parts_of_few_rows_have_the_standard_error_of_all_rows():
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(4000, 1))
     evidence = Evidence(factors, factors + rng.normal(size=(4000, 1)))
-    quota = Quota({"mcc": 200}, math.inf, rows={"mcc": 400})
-    found = part_scores({"mcc": mcc}, evidence, n_parts=200, quota=quota)["mcc"]
+    plan = DrawPlan({}, {"mcc": 200}, rows_of_parts={"mcc": 400})
+    found = part_scores({"mcc": mcc}, evidence, n_parts=200, plan=plan)["mcc"]
     assert found.plan.n_units - found.plan.n_out == 400
     assert found.plan.standard_error(found.raw) == pytest.approx(0.5 / math.sqrt(4000), rel=0.2)
     assert [note.kind for note in found.notes] == ["parts_of_some_rows"]
@@ -163,16 +173,15 @@ def test_parts_of_few_rows_have_the_standard_error_of_all_rows():
 def test_blocks_of_two_rows_or_more_are_said(block, said, monkeypatch):
     monkeypatch.setattr(subsampling, "block_length", lambda evidence: block)
     plan = Parts(Evidence(np.arange(60.0), np.arange(60.0)), n_units=60, n_out=12, seed=0)
-    notes = subsampling._notes(plan, 5, 5, None)
+    notes = subsampling._notes(plan)
     assert [note.quantities["n_rows"] for note in notes if note.kind == "parts_of_blocks"] == said
-    assert subsampling._notes(plan, 4, 5, 3.0)[0].kind == "fewer_parts"
 
 
 @pytest.mark.parametrize(("n_groups", "said"), [(19, True), (20, False)])
 def test_few_row_groups_are_said(n_groups, said):
     column = np.arange(3.0 * n_groups)
     evidence = Evidence(column, column, row_groups=np.repeat(np.arange(n_groups), 3))
-    notes = subsampling._notes(Parts(evidence, n_units=n_groups, n_out=4, seed=0), 5, 5, None)
+    notes = subsampling._notes(Parts(evidence, n_units=n_groups, n_out=4, seed=0))
     assert ("few_groups" in [note.kind for note in notes]) is said
 
 
@@ -227,44 +236,21 @@ def test_quantiles_are_those_of_student():
 @pytest.mark.parametrize(("n_out", "said"), [(102, False), (103, True)])
 def test_parts_of_fewer_than_half_of_the_rows_are_said(n_out, said):
     """98 of 200 rows are 49 %."""
-    notes = subsampling._notes(Parts(EVIDENCE, n_units=200, n_out=n_out, seed=0), 2, 3, 4.0)
+    notes = subsampling._notes(Parts(EVIDENCE, n_units=200, n_out=n_out, seed=0))
     kinds = [(note.kind, dict(note.quantities)) for note in notes]
-    fewer = ("fewer_parts", {"n_parts": 2, "of": 3, "seconds": 4.0})
-    assert kinds == [fewer] + [("parts_of_some_rows", {"n_rows": 200 - n_out, "of": 200})] * said
-    assert dict(subsampling._notes(Parts(EVIDENCE, 200, 100, 0), 2, 3, None)[0].quantities)["seconds"] == 0.0
+    assert kinds == [("parts_of_some_rows", {"n_rows": 200 - n_out, "of": 200})] * said
     grouped = Evidence(FACTORS, FACTORS, row_groups=np.arange(200))
-    assert subsampling._notes(Parts(grouped, n_units=200, n_out=n_out, seed=0), 3, 3, 4.0) == ()
+    assert subsampling._notes(Parts(grouped, n_units=200, n_out=n_out, seed=0)) == []
 
 
-def test_two_parts_are_enough_and_a_quota_of_none_says_so():
+def test_two_parts_are_enough_and_a_plan_of_fewer_says_so():
     found = part_scores({"it": mean_code}, EVIDENCE, n_parts=2)["it"]
     assert len(found.raw) == 2
     with pytest.raises(EvidenceError, match="n_parts=1"):
         part_scores({"it": mean_code}, EVIDENCE, n_parts=1)
-    none = part_scores({"it": mean_code, "two": mcc}, EVIDENCE, quota=Quota({"it": 0, "two": 2}, 5.0))
+    none = part_scores({"it": mean_code, "two": mcc}, EVIDENCE, plan=DrawPlan({}, {"it": 1, "two": 2}, budget=5.0))
     assert (none["it"].kind, dict(none["it"].quantities)) == ("no_parts_in_budget", {"seconds": 5.0})
     assert len(none["two"].raw) == 2
-    for quota, seconds in ((Quota({"it": 1}, 6.0), 6.0), (Quota({"it": 1}, 0.0), 0.0)):
-        one = part_scores({"it": mean_code}, EVIDENCE, quota=quota)["it"]
-        assert (one.kind, dict(one.quantities)) == ("no_parts_in_budget", {"seconds": seconds})
-
-
-def test_metrics_with_the_same_parts_share_the_budget(monkeypatch):
-    """Of 12 seconds, two of three metrics have 8; the third needs so many rows that its parts are others."""
-    asked = []
-
-    def scores(metrics, variant, n_parts, *, budget, **options):
-        asked.append((list(metrics), budget))
-        return {label: [Score(0.5)] * 3 for label in metrics}
-
-    @made_up(min_rows=150)
-    def demanding(evidence):
-        """A metric of many rows."""
-        return Score(0.5)
-
-    monkeypatch.setattr(subsampling, "scores_of_variants", scores)
-    part_scores({"a": mean_code, "b": demanding, "c": mean_code}, EVIDENCE, budget=12.0)
-    assert asked == [(["a", "c"], 8.0), (["b"], 4.0)]
 
 
 def test_an_interval_follows_from_the_scores_of_parts():

@@ -145,7 +145,7 @@ def _trained(n_latents: int, digits: DigitImages, options: Options) -> dict[floa
     fleet = train(
         images,
         [BetaVAE(beta=beta) for beta in BETAS],
-        seeds=[options.seed or 0],
+        seed=options.seed or 0,
         n_codes=n_latents,
         trunk=MLP((128, 128)),
         settings=settings,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import colormaps
@@ -12,8 +13,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from unweave.report.figures.codes import blank_figure, colour_of, quiet
-from unweave.report.figures.geometry import FAINT, GEOMETRY_COLOURS, INK, save
+from unweave.report.figures.geometry import FAINT, GEOMETRY_COLOURS, INK, blank_figure, colour_of, quiet, save
+
+if TYPE_CHECKING:
+    from unweave.datasets import DataSet
+    from unweave.models import TrainedModel
 
 __all__ = ["bars_figure", "curves_figure", "pairs_figure", "panels_figure", "save"]
 
@@ -263,3 +267,25 @@ def _quiet(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=FAINT, linewidth=0.6)
     axes.tick_params(labelsize=7)
+
+
+N_IMAGES = 12
+
+MOST_MODELS = 16  # largest number of models in the figure of reconstructions
+
+
+def draw_runs(folder: Path, models: Sequence[TrainedModel], dataset: DataSet) -> Iterator[Path]:
+    """Write figures of loss curves, reconstructions and the traversals of each model, and yield their paths."""
+    from unweave.models.model import loss_curves, reconstructions, traversals
+
+    trained = [model for model in models if model.network is not None]
+    curves = loss_curves(models)
+    if curves:
+        yield save(loss_figure(curves), folder / "losses.png")
+    images = dataset.sample(500, 0).images
+    made = reconstructions(trained[:MOST_MODELS], images[:N_IMAGES])
+    if made:
+        yield save(reconstruction_figure(images[:N_IMAGES], made), folder / "reconstructions.png")
+    for model in trained:
+        rows = traversals(model, images)
+        yield save(traversal_figure(rows, model.name), folder / model.name / "traversals.png")

@@ -20,16 +20,8 @@ from unweave.auditing.properties import LOSSY_SHARE, PARTLY, SATISFIED, CurvePoi
 from unweave.estimators.matching import best_matching
 from unweave.evaluation import Evaluation, Row
 from unweave.evidence import Evidence, EvidenceError, FactorKind
-from unweave.report.figures.codes import (
-    Pair,
-    blank_figure,
-    colour_of,
-    factor_bars_figure,
-    matched_pairs_figure,
-    matrix_figure,
-    quiet,
-)
-from unweave.report.figures.geometry import FAINT, INK
+from unweave.report.figures.codes import Pair, factor_bars_figure, matched_pairs_figure, matrix_figure
+from unweave.report.figures.geometry import FAINT, INK, blank_figure, colour_of, quiet
 from unweave.sentences import texts
 from unweave.trust.verdict_record import Level
 

@@ -1,13 +1,17 @@
-"""Folders of Parquet files, columns of embeddings, and lazy tables."""
+"""Parquet files and folders of them, and files that are larger than memory."""
+
+import json
 
 import numpy as np
 import polars
 import pytest
+from click.testing import CliRunner
 
-from unweave import Evidence, evaluate
-from unweave.evidence import EvidenceError
+from unweave import Evidence, FileError, InputError, OptionError, evaluate
+from unweave.cli import main
 from unweave.files import formats as parquet_blocks
 from unweave.files.reading import read_files
+from unweave.metrics import mcc
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(90, 2))
@@ -29,15 +33,15 @@ def test_a_folder_is_one_table(tmp_path):
 def test_parts_that_differ_are_named(tmp_path):
     table(slice(30)).write_parquet(tmp_path / "a.parquet")
     table(slice(30)).rename({"code": "codes"}).write_parquet(tmp_path / "b.parquet")
-    with pytest.raises(EvidenceError, match=r"b.parquet and a.parquet have different columns .'code', 'codes'"):
+    with pytest.raises(FileError, match=r"b.parquet and a.parquet have different columns .'code', 'codes'"):
         read_files(tmp_path)
     table(slice(30)).with_columns(code=polars.lit("x")).write_parquet(tmp_path / "b.parquet")
-    with pytest.raises(EvidenceError, match=r"Column 'code' is String in b.parquet and Float64 in a.parquet"):
+    with pytest.raises(FileError, match=r"Column 'code' is String in b.parquet and Float64 in a.parquet"):
         read_files(tmp_path)
 
 
 def test_an_empty_folder_is_refused(tmp_path):
-    with pytest.raises(EvidenceError, match=r"is a folder without .parquet files"):
+    with pytest.raises(FileError, match=r"is a folder without .parquet files"):
         read_files(tmp_path)
 
 
@@ -47,7 +51,7 @@ def test_a_column_of_embeddings_is_as_many_codes():
     assert evidence.code_names == ("embedding 0", "embedding 1")
     np.testing.assert_array_equal(evidence.codes, FACTORS)
     ragged = polars.DataFrame({"embedding": [[1.0, 2.0], [1.0]] * 45})
-    with pytest.raises(EvidenceError, match=r"'embedding' contains lists of different lengths .1, 2."):
+    with pytest.raises(InputError, match=r"'embedding' contains lists of different lengths .1, 2."):
         Evidence(FACTORS, ragged)
 
 
@@ -82,7 +86,7 @@ def test_files_without_rows_are_left_out_or_refused(tmp_path):
     found = parquet_blocks.parquet_blocks(tmp_path)
     assert [part.n_rows for part in found.parts] == [5]
     (tmp_path / "5.parquet").unlink()
-    with pytest.raises(EvidenceError, match="no rows"):
+    with pytest.raises(FileError, match="no rows"):
         parquet_blocks.parquet_blocks(tmp_path)
 
 
@@ -120,7 +124,7 @@ def test_a_broken_file_of_a_folder_is_named(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else")
     for read in (parquet_blocks.parquet_blocks, read_files):
         with pytest.raises(
-            EvidenceError, match=r"a\.parquet cannot be read as a \.parquet table \(.+\): check the file"
+            FileError, match=r"a\.parquet cannot be read as a \.parquet table \(.+\): check the file"
         ) as raised:
             read(tmp_path)
         assert "\n" not in str(raised.value)
@@ -132,3 +136,56 @@ def test_rows_keep_their_order_over_blocks(tmp_path, monkeypatch):
     blocks = list(parquet_blocks.parquet_blocks(tmp_path).parts[0].blocks())
     assert len(blocks) > 1
     np.testing.assert_array_equal(np.concatenate([codes for _, codes in blocks])[:, 0], -FACTORS[:, 0])
+
+
+FACTORS_LARGE_FILES = RNG.normal(size=(2000, 2))
+CODES = FACTORS_LARGE_FILES @ [[1.0, 0.2], [-0.1, 2.0]] + 0.1 * RNG.normal(size=(2000, 2))
+
+
+def scored(*arguments):
+    found = CliRunner().invoke(main, ["score", *map(str, arguments), "--metrics", "mcc,mig", "--quick", "--json"])
+    assert found.exit_code == 0, found.output
+    rows = json.loads(found.stdout)["rows"]
+    return {row["label"]: row["score"] for row in rows}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for k in range(2):
+        rows = slice(1000 * k, 1000 * (k + 1))
+        columns = {f"factor {j}": FACTORS_LARGE_FILES[rows, j] for j in range(2)} | {"code": CODES[rows]}
+        polars.DataFrame(columns, schema_overrides={"code": polars.Array(polars.Float64, 2)}).write_parquet(
+            tmp_path / f"{k}.parquet"
+        )
+    return tmp_path
+
+
+def test_a_folder_past_the_limit_is_read_in_blocks(folder, monkeypatch):
+    small = scored(folder)
+    monkeypatch.setattr("unweave.files.formats.LARGEST_IN_MEMORY", 1000)
+    large = scored(folder)
+    for name, score in small.items():
+        assert large[name]["raw"] == pytest.approx(score["raw"], abs=1e-12)
+        assert [caveat["kind"] for caveat in large[name]["caveats"]][-1] == "all_rows_in_blocks"
+
+
+def test_hdf5_and_zarr(tmp_path):
+    h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
+    with h5py.File(tmp_path / "both.h5", "w") as file:
+        file["factors"], file["codes"] = FACTORS_LARGE_FILES, CODES
+    group = zarr.open_group(str(tmp_path / "both.zarr"), mode="w")
+    group.create_array("factors", data=FACTORS_LARGE_FILES)
+    group.create_array("codes", data=CODES)
+    for name in ("both.h5", "both.zarr"):
+        assert scored(tmp_path / name)["mcc"]["raw"] == pytest.approx(mcc(FACTORS_LARGE_FILES, CODES).raw, abs=1e-12)
+
+
+def test_what_cannot_be_read_is_said_in_one_sentence(tmp_path, folder):
+    (tmp_path / "broken.h5").write_bytes(b"nothing")
+    with pytest.raises(FileError, match=r"broken.h5 cannot be read as arrays"):
+        read_files(tmp_path / "broken.h5")
+    np.savez(tmp_path / "both.npz", factors=FACTORS_LARGE_FILES, codes=CODES)
+    with pytest.raises(OptionError, match=r"both.npz is not one: leave --cluster out"):
+        read_files(tmp_path / "both.npz", cluster="tcp://127.0.0.1:1")
+    with pytest.raises(FileError, match=r"has no column 'colour' but 'factor 0'"):
+        read_files(folder, factors=["colour"], cluster="tcp://127.0.0.1:1")

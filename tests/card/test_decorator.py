@@ -1,16 +1,21 @@
-"""A metric that is declared, written or called incorrectly raises an error with one sentence on what to change."""
+"""Metrics as the decorator makes them: arguments, options, and what is added to a score."""
 
 import dataclasses
 import inspect
 import math
 import typing
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 import pytest
 
 import unweave
-from unweave.card import ANY_KIND, Card, CardFields, Metric, MetricError
+from unweave import EvidenceError
+from unweave.card import ANY_KIND, Assumption, Card, CardFields, Count, Metric, MetricError
+from unweave.card.options import check_option_values
 from unweave.evidence import EvidenceOptions
+from unweave.metrics import mcc, mig, sufficiency
 from unweave.score import Score
 
 FIELDS = {
@@ -166,3 +171,137 @@ def test_run_time_sees_the_options_of_evidence():
     declared = inspect.signature(Metric.__call__).parameters
     shown = inspect.signature(unweave.metrics.mcc).parameters
     assert all(declared[name].default == shown[name].default for name in options)
+
+
+class Probe(Protocol):
+    def fit(self, rows): ...
+
+    def predict(self, rows): ...
+
+
+@dataclass(frozen=True)
+class Ridge:
+    strength: float = 1.0
+
+    def fit(self, rows):
+        return self
+
+    def predict(self, rows):
+        return rows
+
+
+class FitsOnly:
+    def fit(self, rows):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("annotation", "good", "bad", "use"),
+    [
+        (Literal["a", "b"], ["a", "b"], ["c", 1, ["a"]], "'a' or 'b'"),
+        (Literal["a"], ["a"], ["b"], "'a'"),
+        (Literal["a"] | float, ["a", 0.5, 2], ["b", None, True], "'a' or a number"),
+        (bool, [True, np.True_], [0, 1, "yes", None], "True or False"),
+        (int, [0, -3, np.int64(4)], [1.0, True, "1"], "a whole number"),
+        (Count, [1, 7], [0, -1, 1.5, True], "a whole number from 1"),
+        (float, [0.5, 2, np.float32(0.5), np.inf], [np.nan, True, "0.5", None], "a number"),
+        (float | None, [0.5, None], ["none"], "a number or None"),
+        (Probe, [Ridge()], [Ridge, FitsOnly(), "ridge", None], r"an estimator \(Probe\)"),
+        (Ridge, [Ridge(2.0)], [FitsOnly(), 1.0], r"an estimator \(Ridge\)"),
+        (Probe | int | None, [Ridge(), 3, None], [2.5], r"an estimator \(Probe\), a whole number or None"),
+        (Annotated[float, "a note"], [0.5], ["a"], "a number"),
+    ],
+)
+def test_values(annotation, good, bad, use):
+    for value in good:
+        check_option_values("mine", {"option": annotation}, {"option": value})
+    for value in bad:
+        said = "is not known" if isinstance(value, str) and "'a'" in use else "of mine is not allowed"
+        with pytest.raises(EvidenceError, match=f"^option=.* {said}: use {use}"):
+            check_option_values("mine", {"option": annotation}, {"option": value})
+
+
+@pytest.mark.parametrize("annotation", [Any, dict, int | dict])
+def test_other_annotations_are_not_checked(annotation):
+    check_option_values("mine", {"option": annotation}, {"option": "anything", "unknown": 3})
+
+
+CARD = {
+    "measures": "explicitness",
+    "equivalence": "any",
+    "min_rows": 2,
+    "chance": 0.0,
+    "cost": "none",
+    "fails_when": "always",
+    "reference": "none",
+}
+NEGATIVE, FEW = "Some codes are negative.", "There are few rows."
+POSITIVE = Assumption(NEGATIVE, lambda evidence: bool((evidence.codes >= 0).all()))
+MANY = Assumption(FEW, lambda evidence: evidence.n_rows > 3)
+NUMBERS = np.arange(10.0)
+
+
+@unweave.metric(**CARD, assumes=(POSITIVE, MANY))
+def assuming(evidence):
+    """Score 1/2; the codes are assumed to be positive."""
+    return Score(0.5, caveats=("Half.",))
+
+
+@unweave.metric(**CARD)
+def seeded(evidence, *, rng: int | np.random.Generator | None = 0):
+    """Score 1/2, with a seed as an option."""
+    assert isinstance(rng, int)
+    return Score(0.5)
+
+
+@pytest.mark.parametrize(
+    ("codes", "said"),
+    [
+        (NUMBERS, ()),
+        (-NUMBERS, (NEGATIVE,)),
+        (NUMBERS[:3], (FEW,)),
+        (-NUMBERS[:3], (NEGATIVE, FEW)),
+    ],
+)
+def test_assumptions_that_do_not_hold_are_caveats(codes, said):
+    score = assuming(NUMBERS[: len(codes)], codes)
+    assert tuple(map(str, score.caveats)) == ("Half.", *said)
+
+
+def seed_of(rng):
+    return seeded(NUMBERS, NUMBERS, rng=rng).settings["rng"]
+
+
+def test_a_seed_is_itself_and_a_generator_is_drawn_from():
+    assert [seed_of(rng) for rng in (0, 7, np.int64(7))] == [0, 7, 7]
+    one, same, other = (np.random.default_rng(seed) for seed in (1, 1, 2))
+    assert seed_of(one) == seed_of(same) != seed_of(other)
+    assert seed_of(one) == seed_of(same)  # the second draw is equal as well
+    assert len({seed_of(one), seed_of(one), seed_of(one)}) == 3
+
+
+def test_none_is_fresh_entropy():
+    assert len({seed_of(None) for _ in range(5)}) > 1
+
+
+def test_metrics_of_single_codes_say_that_groups_are_not_used():
+    rng = np.random.default_rng(0)
+    factors, groups = rng.normal(size=(60, 2)), {"both": [0, 1]}
+    codes = factors + 0.1 * rng.normal(size=(60, 2))
+    for metric in (mcc, mig):
+        assert "The 1 code group is not used" in " ".join(map(str, metric(factors, codes, code_groups=groups).caveats))
+        assert not metric(factors, codes).caveats
+    used = sufficiency(factors, codes, code_groups=groups)
+    assert not any(caveat.kind == "code_groups_ignored" for caveat in used.caveats)
+
+
+def test_repeated_rows_are_said_by_every_score_that_pairs_them():
+    """Noise of 100 rows, each repeated five times, has a dci_informativeness of .84, which needs a caveat."""
+    rng = np.random.default_rng(0)
+    factors, codes = np.tile(rng.normal(size=(100, 2)), (5, 1)), np.tile(rng.normal(size=(100, 2)), (5, 1))
+    for metric in (mcc, mig, sufficiency):
+        assert "Only 100 of 500 rows differ" in " ".join(map(str, metric(factors, codes).caveats))
+        grouped = metric(factors, codes, row_groups=np.arange(500) % 100)
+        assert not any(caveat.kind == "rows_come_again" for caveat in grouped.caveats)
+    levels = rng.integers(0, 3, size=(500, 2)).astype(float)
+    assert not any(caveat.kind == "rows_come_again" for caveat in mig(levels, levels).caveats)  # equal by chance

@@ -6,7 +6,7 @@ import numpy as np
 import polars
 import pytest
 
-from unweave import Evidence, EvidenceError, evaluate
+from unweave import Evidence, EvidenceError, FileError, evaluate
 from unweave.card.decorator import metric_of
 from unweave.evidence.blocks import (
     ArrayPart,
@@ -15,7 +15,6 @@ from unweave.evidence.blocks import (
     _stretches,
     array_blocks,
     frame_blocks,
-    gathered,
     is_large,
 )
 from unweave.files.formats import parquet_blocks
@@ -241,32 +240,15 @@ def test_bad_blocks_say_what_is_wrong(tmp_path):
         Evidence(array_blocks(CODES[:, :1], infinite))
     folder_of(tmp_path)
     polars.DataFrame({"factor size": [1.0]}).write_parquet(tmp_path / "part-9.parquet")
-    with pytest.raises(EvidenceError, match=r"part-9.parquet and part-0.parquet have different columns"):
+    with pytest.raises(FileError, match=r"part-9.parquet and part-0.parquet have different columns"):
         parquet_blocks(tmp_path)
     table = {name: column[:5] for name, column in COLUMNS.items()} | {f"code {i}": CODES[:5, i] for i in range(5)}
     polars.DataFrame(table | {"factor level": list("abcde")}).write_parquet(tmp_path / "part-9.parquet")
-    with pytest.raises(EvidenceError, match=r"'factor level' is String in part-9.parquet and Float64"):
+    with pytest.raises(FileError, match=r"'factor level' is String in part-9.parquet and Float64"):
         parquet_blocks(tmp_path)
     (tmp_path / "part-9.parquet").write_bytes(b"no table")
-    with pytest.raises(EvidenceError, match=r"part-9.parquet cannot be read"):
+    with pytest.raises(FileError, match=r"part-9.parquet cannot be read"):
         parquet_blocks(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("n_codes", "planning_rows", "n_planning"),
-    [
-        (3, 5000, 5000),  # all rows
-        (3, 4000, 16 * 250),
-        (3, 500, 16 * 31),
-        (31, 4000, 16 * 125),  # 16 / 32 of 4,000
-        (99, 4000, 16 * 62),  # not below 1,000
-    ],
-)
-def test_fewer_rows_are_planned_with_if_there_are_many_columns(monkeypatch, n_codes, planning_rows, n_planning):
-    monkeypatch.setattr("unweave.evidence.blocks.LARGEST_DRIFT", 1.0)  # one pass
-    codes = np.random.default_rng(0).normal(size=(5000, n_codes))
-    found = gathered(array_blocks(codes[:, :1], codes, planning_rows=planning_rows, sample_rows=50), None, "refuse")
-    assert (found.n_planning, found.n_passes, found.codes.shape) == (n_planning, 1, (50, n_codes))
 
 
 def test_stretches_are_spread_from_the_first_row_to_the_last():

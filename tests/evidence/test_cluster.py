@@ -216,16 +216,3 @@ def test_a_cluster_that_is_lost_is_closed_and_named(stand_in):
     with pytest.raises(EvidenceError, match=r"at tcp://here:1 was lost before all rows were read \(OSError"):
         list(on_cluster.computed_on("tcp://here:1", [int]))
     assert stand_in.closed == [5]
-
-
-def test_a_cluster_may_be_without_workers_for_ten_seconds(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(on_cluster, "time", clock)
-    workers = iter([{}] * 50 + [{"one": {}}] + [{}] * 1000)
-    client = SimpleNamespace(scheduler_info=lambda: {"workers": next(workers)})
-    monkeypatch.setattr(on_cluster, "SECONDS_BETWEEN_LOOKS", 0.25)
-    assert on_cluster._result(client, Answer(clock, 7, n_looks=40), "tcp://here:1") == 7
-    assert clock.now == 110.0  # with a result in time
-    with pytest.raises(EvidenceError, match="The cluster at tcp://here:1 has no workers"):
-        on_cluster._result(client, Answer(clock, 7, n_looks=1000), "tcp://here:1")
-    assert clock.now == 110.0 + 11 * 0.25 + 10.25  # after the eleventh look, which found a worker

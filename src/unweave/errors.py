@@ -1,0 +1,55 @@
+"""The errors of the library. The message of each states what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+
+class UnweaveError(ValueError):
+    """Every error that the library raises on purpose: catch it to catch `InputError`, `OptionError` and `FileError`.
+
+    >>> import unweave
+    >>> try:
+    ...     unweave.metrics.mcc([1.0, 2.0], [1.0])
+    ... except unweave.UnweaveError as error:
+    ...     print(type(error).__name__)
+    InputError
+    """
+
+    __module__ = "unweave"  # tracebacks show the name that can be imported
+
+
+class InputError(UnweaveError):
+    """The data cannot be used as they are: arrays, tables, models or decoders, whether given or read from a file.
+
+    >>> import unweave
+    >>> issubclass(unweave.InputError, ValueError)
+    True
+    """
+
+    __module__ = "unweave"
+
+
+class OptionError(UnweaveError, TypeError):
+    """An option, a name or a setting that does not exist or has a value that is not allowed.
+
+    It is a `TypeError` as well, which Python raises for unknown keyword arguments.
+
+    >>> import unweave
+    >>> unweave.metrics.mig([1.0, 2.0], [1.0, 2.0], bins=3)
+    Traceback (most recent call last):
+    unweave.OptionError: mig has no option 'bins': write estimator=unweave.estimators.Histogram(bins=20).
+    """
+
+    __module__ = "unweave"
+
+
+class FileError(UnweaveError):
+    """A file or folder is missing, damaged, of another format or in use, or cannot be written.
+
+    >>> import unweave
+    >>> from unweave.sweeps.sweep_file import read_sweep
+    >>> read_sweep("missing.toml")
+    Traceback (most recent call last):
+    unweave.FileError: missing.toml cannot be read: No such file or directory.
+    """
+
+    __module__ = "unweave"

@@ -1,0 +1,138 @@
+"""Similarity of two representations of the same samples, from the cross-products of their centred columns.
+
+With X (n x p) and Y (n x q) centred, Gxx = X'X, Gyy = Y'Y and Gxy = X'Y:
+
+- linear CKA is |Gxy|^2 / (|Gxx| |Gyy|) (Kornblith et al. 2019), here with the unbiased estimator of each HSIC by Song
+  et al. (2012), which is 0 on average for independent samples;
+- canonical correlations are the singular values of Gxx^-1/2 Gxy Gyy^-1/2; SVCCA (Raghu et al. 2017) keeps the principal
+  components with 99 % of the variance, PWCCA (Morcos et al. 2018) weights them by the variance that they explain in X;
+- the Procrustes similarity is the nuclear norm of Gxy divided by sqrt(tr Gxx tr Gyy): 1 for equal codes up to a
+  rotation, a reflection, a shift and a scale (Schonemann 1966).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import linalg
+from scipy.spatial import cKDTree
+
+from unweave.arrays import FloatArray
+
+KEPT_VARIANCE = 0.99  # of the principal components of SVCCA
+
+SMALLEST_EIGENVALUE = 1e-10  # relative to the largest: directions below it do not vary
+
+TREE_CODES = 16  # with more columns, comparing all pairs of rows is faster than a tree
+
+
+def debiased_cka(x: FloatArray, y: FloatArray) -> float:
+    """Linear CKA by unbiased estimates of HSIC; nan below four rows, and negative values are possible.
+
+    >>> rng = np.random.default_rng(0)
+    >>> x, y = rng.normal(size=(32, 5)), rng.normal(size=(32, 5))
+    >>> round(debiased_cka(x, 3 * x[:, ::-1]), 3), abs(debiased_cka(x, y)) < 0.1
+    (1.0, True)
+    """
+    if len(x) < 4:
+        return math.nan
+    across, own_x, own_y = unbiased_hsic(x, y), unbiased_hsic(x, x), unbiased_hsic(y, y)
+    return across / math.sqrt(own_x * own_y) if own_x > 0 and own_y > 0 else math.nan
+
+
+def unbiased_hsic(x: FloatArray, y: FloatArray, across: FloatArray | None = None) -> float:
+    """HSIC of linear kernels times n (n - 3): equation 4 of Song et al. (2012), without the n x n matrices.
+
+    ``across`` is X'Y if it is known. The mean over all orders of the rows of Y is 0.
+
+    >>> x, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([[0.0], [1.0], [0.0], [2.0]])
+    >>> round(unbiased_hsic(x, y), 3), round(unbiased_hsic(x + 5, y - 3), 3)
+    (-1.333, -1.333)
+    """
+    n = len(x)
+    squares_x, squares_y = np.einsum("ij,ij->i", x, x), np.einsum("ij,ij->i", y, y)
+    sums_x, sums_y = x @ x.sum(0) - squares_x, y @ y.sum(0) - squares_y  # row sums of kernels with a zero diagonal
+    gram = x.T @ y if across is None else across
+    trace = np.sum(gram**2) - squares_x @ squares_y
+    return float(trace + sums_x.sum() * sums_y.sum() / ((n - 1) * (n - 2)) - 2 * (sums_x @ sums_y) / (n - 2))
+
+
+def whitener(gram: FloatArray) -> tuple[FloatArray, int]:
+    """Matrix W (p x r) with W' G W = 1 on the principal directions that vary, and how many have 99 % of the variance.
+
+    >>> white, n_main = whitener(np.diag([4.0, 0.0]))
+    >>> np.abs(white.T).tolist(), n_main
+    ([[0.5, 0.0]], 1)
+    """
+    values, vectors = linalg.eigh(gram)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    varying = int((values > SMALLEST_EIGENVALUE * max(values[0], 0.0)).sum())
+    n_main = int(np.searchsorted(np.cumsum(values), KEPT_VARIANCE * values.sum())) + 1
+    return np.asarray(vectors[:, :varying] / np.sqrt(values[:varying])), min(n_main, varying)
+
+
+def squared_canonical_correlations(whitened: FloatArray) -> float:
+    """Mean of the squared canonical correlations, from Gxy between whitened columns.
+
+    >>> squared_canonical_correlations(np.diag([1.0, 0.0]))
+    0.5
+    """
+    return float(np.sum(whitened**2) / min(whitened.shape))
+
+
+def projection_weighted(whitened: FloatArray, gram: FloatArray, whitening: FloatArray) -> float:
+    """PWCCA: canonical correlations weighted by the absolute covariance of each canonical variate of X with X.
+
+    >>> round(projection_weighted(np.diag([1.0, 0.0]), np.diag([9.0, 1.0]), np.diag([1 / 3, 1.0])), 3)
+    0.75
+    """
+    left, correlations, _ = np.linalg.svd(whitened, full_matrices=False)
+    weights = np.abs(gram @ whitening @ left).sum(0)
+    return float(weights @ np.minimum(correlations, 1.0) / weights.sum())
+
+
+def procrustes(across: FloatArray, trace_x: float, trace_y: float) -> float:
+    """Procrustes similarity from Gxy and the two traces.
+
+    >>> procrustes(np.diag([2.0, 1.0]), 3.0, 3.0)
+    1.0
+    """
+    scale = math.sqrt(trace_x * trace_y)
+    return float(np.linalg.svd(across, compute_uv=False).sum()) / scale if scale > 0 else math.nan
+
+
+def neighbours(x: FloatArray, k: int) -> np.ndarray:
+    """Indices of the k nearest other rows of every row, n x k, by Euclidean distance.
+
+    >>> neighbours(np.array([[0.0], [1.0], [3.0], [3.5]]), 1)[:, 0].tolist()
+    [1, 0, 3, 2]
+    """
+    n = len(x)
+    if x.shape[1] <= TREE_CODES:
+        found = cKDTree(x).query(x, k + 1)[1]
+        # a row among several equal rows may not be its own nearest neighbour
+        others = found != np.arange(n)[:, None]
+        others[others.all(axis=1), -1] = False
+        return found[others].reshape(n, k)
+    squares = np.einsum("ij,ij->i", x, x)
+    nearest = np.empty((n, k), dtype=np.intp)
+    for start in range(0, n, 512):
+        rows = slice(start, min(start + 512, n))
+        distances = squares - 2 * (x[rows] @ x.T)
+        distances[np.arange(rows.stop - start), np.arange(start, rows.stop)] = np.inf
+        nearest[rows] = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    return nearest
+
+
+def shared_neighbours(x: FloatArray, y: FloatArray, k: int) -> FloatArray:
+    """Share of the k nearest rows that both representations agree on, for every row (Huh et al. 2024).
+
+    Unrelated representations share k / (n - 1) of them on average.
+
+    >>> z = np.random.default_rng(0).normal(size=(50, 2))
+    >>> float(shared_neighbours(z, 2 * z, 5).mean())
+    1.0
+    """
+    one, other = neighbours(x, k), neighbours(y, k)
+    return np.asarray((one[:, :, None] == other[:, None, :]).any(axis=2).mean(axis=1))

@@ -1,0 +1,312 @@
+"""`similarity`: how alike two or more representations of the same samples are, without factors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Literal, cast
+
+import numpy as np
+from scipy import stats
+
+from unweave.arrays import FloatArray
+from unweave.codec import plain_data
+from unweave.estimators.matching import best_matching
+from unweave.estimators.similarity import (
+    procrustes,
+    projection_weighted,
+    shared_neighbours,
+    squared_canonical_correlations,
+    unbiased_hsic,
+    whitener,
+)
+from unweave.evidence import Evidence, EvidenceError
+from unweave.randomness import random_stream
+from unweave.threads import thread_controller
+from unweave.trust.intervals import check_level
+
+Measure = Literal["cka", "cca", "svcca", "pwcca", "procrustes", "matched", "neighbours"]
+
+MEASURES: tuple[Measure, ...] = ("cka", "cca", "svcca", "pwcca", "procrustes", "matched", "neighbours")
+
+N_NEIGHBOURS = 10
+
+MOST_ROWS_OF_NEIGHBOURS = 2000
+
+FEWEST_ROWS = 20
+
+N_BLOCKS = 20  # of the jackknife; half of it for large tables
+
+LARGE = 1e9  # n x p x q
+
+DRAWN = 1e10  # products n x p x q of all permutations together: large tables get fewer permutations, but at least 19
+
+
+@dataclass(frozen=True)
+class SimilarityRow:
+    """One measure of one pair of representations.
+
+    Attributes
+    ----------
+    first, second : str
+        Names of the two representations.
+    measure : str
+        "cka" (debiased linear CKA), "cca" (mean squared canonical correlation), "svcca", "pwcca", "procrustes",
+        "matched" (mean absolute correlation of the best one-to-one matching of codes) or "neighbours" (share of the ten
+        nearest rows that both agree on).
+    value : float
+        The similarity, 1 for equal representations; nan if it is undefined, and ``note`` has the reason.
+    floor : float
+        Mean for unrelated rows: the rows of the second representation in random order.
+    calibrated : float
+        (value - floor) / (1 - floor): 0 for unrelated representations of any size, 1 for equal ones.
+    lower, upper : float
+        Interval of ``value`` over samples, by the jackknife over blocks of rows.
+    p_value : float
+        Share of random orders that are at least as similar; at most 1 / (permutations + 1).
+    """
+
+    first: str
+    second: str
+    measure: Measure
+    value: float
+    floor: float = math.nan
+    calibrated: float = math.nan
+    lower: float = math.nan
+    upper: float = math.nan
+    p_value: float = math.nan
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """Measures of every pair of representations; print it for a table.
+
+    For two representations ``found["cka"]`` is the row of a measure, and `matrix` has all pairs for several.
+
+    >>> codes = np.random.default_rng(0).normal(size=(100, 3))
+    >>> found = similarity(codes, -2 * codes[:, ::-1])
+    >>> round(found["procrustes"].value, 3), round(found["cca"].calibrated, 3)
+    (1.0, 1.0)
+    """
+
+    names: tuple[str, ...]
+    n_rows: int
+    rows: tuple[SimilarityRow, ...] = field(repr=False)
+
+    def __getitem__(self, measure: str) -> SimilarityRow:
+        found = [row for row in self.rows if row.measure == measure]
+        if not found:
+            raise KeyError(f"{measure!r} was not measured; there are {', '.join(MEASURES)}")
+        if len(found) > 1:
+            raise EvidenceError(f"There are {len(found)} pairs: use matrix({measure!r}), or the rows.")
+        return found[0]
+
+    def matrix(self, measure: str = "cka", *, calibrated: bool = True) -> FloatArray:
+        """Similarities of all pairs by one measure, in the order of ``names``; 1 on the diagonal.
+
+        The matrix is symmetric but for "pwcca", which weights by the first of two representations: its two entries are
+        the same here.
+        """
+        result = np.eye(len(self.names))
+        for row in self.rows:
+            if row.measure == measure:
+                i, j = self.names.index(row.first), self.names.index(row.second)
+                result[i, j] = result[j, i] = row.calibrated if calibrated else row.value
+        return result
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; nan becomes null."""
+        return {"schema": "unweave.similarity/1", **plain_data(self)}
+
+    def __str__(self) -> str:
+        from unweave.report.tables import similarity_text  # late: report is above evaluation
+
+        return similarity_text(self)
+
+
+def similarity(
+    first: object,
+    second: object = None,
+    *,
+    measures: tuple[Measure, ...] = MEASURES,
+    level: float = 0.95,
+    rng: int = 0,
+) -> Similarity:
+    """Compare representations of the same samples without factors, calibrated against unrelated rows.
+
+    Parameters
+    ----------
+    first, second : codes (n x p) and codes (n x q), or one mapping of names to codes
+        Representations of the same samples in the same order: layers, seeds, checkpoints.
+    measures : tuple of str
+        Which measures to compute, by default all (see `SimilarityRow`).
+    level : float
+        Confidence level of the intervals.
+    rng : int
+        Seed of the permutations and of the rows for neighbours.
+
+    Returns
+    -------
+    Similarity
+        Print it for a table. A high similarity says that two representations contain the same, not what it is.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> signal = rng.normal(size=(300, 4))
+    >>> runs = {f"seed {k}": signal @ rng.normal(size=(4, 6)) for k in range(2)}
+    >>> runs["noise"] = rng.normal(size=(300, 6))
+    >>> np.round(similarity(runs, measures=("cca",)).matrix("cca"), 1)[0].tolist()
+    [1.0, 1.0, 0.0]
+    """
+    check_level(level)
+    if unknown := [name for name in measures if name not in MEASURES]:
+        raise EvidenceError(f"{unknown[0]!r} is not a measure of similarity: choose among {', '.join(MEASURES)}.")
+    if not isinstance(first, Mapping):
+        first = {"first": first, "second": second}
+    elif second is not None:
+        raise EvidenceError("Representations are given twice: pass two arrays, or one mapping of names to arrays.")
+    codes = {str(name): Evidence(None, table).codes for name, table in first.items() if table is not None}
+    if len(codes) < 2:
+        raise EvidenceError("There is only one representation: pass two arrays, or a mapping with several.")
+    sizes = {name: len(table) for name, table in codes.items()}
+    if len(set(sizes.values())) > 1:
+        raise EvidenceError(f"The representations have {sizes} rows: encode the same samples, in the same order.")
+    n_rows = next(iter(sizes.values()))
+    if n_rows < FEWEST_ROWS:
+        raise EvidenceError(f"There are {n_rows} rows: similarities need at least {FEWEST_ROWS} samples.")
+    with thread_controller().limit(limits=1):
+        centred = {name: table - table.mean(axis=0) for name, table in codes.items()}
+        rows = [
+            row
+            for one, other in combinations(centred, 2)
+            for row in _rows_of_pair((one, centred[one]), (other, centred[other]), measures, level, rng)
+        ]
+    return Similarity(tuple(codes), n_rows, tuple(rows))
+
+
+class _Products:
+    """The cross-products of two centred tables, and the measures that follow from them."""
+
+    def __init__(self, x: FloatArray, y: FloatArray, gram_x: FloatArray, gram_y: FloatArray):
+        self.x, self.y, self.gram_x, self.gram_y = x, y, gram_x, gram_y
+        (self.white_x, self.main_x), (self.white_y, self.main_y) = whitener(gram_x), whitener(gram_y)
+        self.own = [unbiased_hsic(x, x, gram_x), unbiased_hsic(y, y, gram_y)]
+
+    def measured(self, y: FloatArray, across: FloatArray, measures: tuple[Measure, ...]) -> FloatArray:
+        """The measures of X and Y, or of X and the rows of Y in another order, whose cross-products are given."""
+        whitened = self.white_x.T @ across @ self.white_y
+        of_measure: dict[str, Callable[[], float]] = {
+            "cka": lambda: unbiased_hsic(self.x, y, across) / math.sqrt(self.own[0] * self.own[1]),
+            "cca": lambda: squared_canonical_correlations(whitened),
+            "svcca": lambda: squared_canonical_correlations(whitened[: self.main_x, : self.main_y]),
+            "pwcca": lambda: projection_weighted(whitened, self.gram_x, self.white_x),
+            "procrustes": lambda: procrustes(across, np.trace(self.gram_x), np.trace(self.gram_y)),
+            "matched": lambda: self._matched(across),
+        }
+        return np.array([of_measure[name]() if name in of_measure else math.nan for name in measures])
+
+    def _matched(self, across: FloatArray) -> float:
+        scales = np.sqrt(np.outer(np.diag(self.gram_x), np.diag(self.gram_y)))
+        correlations = np.abs(np.divide(across, scales, out=np.zeros_like(across), where=scales > 0))
+        return float(correlations[best_matching(correlations)].mean())
+
+    def undefined(self, measure: Measure) -> str:
+        """Why a measure is undefined for these tables; empty if it is defined."""
+        n, ranks = len(self.x), (self.white_x.shape[1], self.white_y.shape[1])
+        if not min(np.trace(self.gram_x), np.trace(self.gram_y)) > 0 or 0 in ranks:
+            return "All codes of one representation are constant."
+        if measure == "cka" and min(self.own) <= 0:
+            return (
+                "Too few rows for the number of codes: the unbiased estimate of one representation's norm is negative."
+            )
+        if measure in ("cca", "pwcca") and max(ranks) >= n - 1:
+            return f"As many independent codes ({max(ranks)}) as rows ({n}): every representation would be equal."
+        if measure == "svcca" and max(self.main_x, self.main_y) >= n - 1:
+            return f"As many principal components as rows ({n}): every representation would be equal."
+        return ""
+
+
+def _rows_of_pair(
+    one: tuple[str, FloatArray], other: tuple[str, FloatArray], measures: tuple[Measure, ...], level: float, rng: int
+) -> list[SimilarityRow]:
+    (first, x), (second, y) = one, other
+    n, size = len(x), len(x) * x.shape[1] * y.shape[1]
+    products = _Products(x, y, x.T @ x, y.T @ y)
+    reasons = {name: products.undefined(name) for name in measures}
+    defined = tuple(name for name in measures if not reasons[name])
+    linear = cast("tuple[Measure, ...]", tuple(name for name in defined if name != "neighbours"))
+    across = x.T @ y
+    n_blocks = N_BLOCKS if size < LARGE else N_BLOCKS // 2
+    quantile = float(stats.t.ppf(0.5 + level / 2, n_blocks - 1))
+    if linear:
+        values = dict(zip(linear, products.measured(y, across, linear).tolist(), strict=True))
+        stream = random_stream(rng, "orders of similarity")
+        orders = [stream.permutation(n) for _ in range(int(np.clip(DRAWN / size, 19, 99)))]
+        draws = np.array([products.measured(z, x.T @ z, linear) for z in (y[order] for order in orders)])
+        errors = dict(zip(linear, _jackknife_errors(products, across, linear, n_blocks).tolist(), strict=True))
+    rows = []
+    for name in measures:
+        if reasons[name]:
+            rows.append(SimilarityRow(first, second, name, math.nan, note=reasons[name]))
+            continue
+        if name == "neighbours":
+            value, error, floor, p_value, note = _neighbours(x, y, rng)
+        else:
+            null = draws[:, linear.index(name)]
+            value, error, note = values[name], errors[name], ""
+            floor = _known_floor(name, products) if name in ("cka", "cca", "svcca") else float(null.mean())
+            p_value = float((1 + (null >= value).sum()) / (1 + len(null)))
+        reach = quantile * error
+        rows.append(
+            SimilarityRow(
+                *(first, second, name, value, floor, (value - floor) / (1 - floor)),
+                *(value - reach, min(value + reach, 1.0), p_value, note),
+            )
+        )
+    return rows
+
+
+def _known_floor(measure: str, products: _Products) -> float:
+    """Mean over all orders of rows: 0 for the debiased CKA, max(p, q) / (n - 1) for squared canonical correlations."""
+    if measure == "cka":
+        return 0.0
+    ranks = (products.white_x.shape[1], products.white_y.shape[1])
+    return max(ranks if measure == "cca" else (products.main_x, products.main_y)) / (len(products.x) - 1)
+
+
+def _jackknife_errors(
+    products: _Products, across: FloatArray, measures: tuple[Measure, ...], n_blocks: int
+) -> FloatArray:
+    """Standard errors from leaving out blocks of rows; cross-products are updated and not computed again."""
+    n, values = len(products.x), []
+    for block in np.array_split(np.arange(n), n_blocks):
+        rest = np.setdiff1d(np.arange(n), block)
+        x, y = products.x[block], products.y[block]
+        shift_x, shift_y = -x.sum(0) / rest.size, -y.sum(0) / rest.size  # means of the rows that are left
+        without = _Products(
+            products.x[rest] - shift_x,
+            products.y[rest] - shift_y,
+            products.gram_x - x.T @ x - rest.size * np.outer(shift_x, shift_x),
+            products.gram_y - y.T @ y - rest.size * np.outer(shift_y, shift_y),
+        )
+        values.append(without.measured(without.y, across - x.T @ y - rest.size * np.outer(shift_x, shift_y), measures))
+    return np.asarray(np.sqrt((n_blocks - 1) * np.var(values, axis=0)))
+
+
+def _neighbours(x: FloatArray, y: FloatArray, rng: int) -> tuple[float, float, float, float, str]:
+    """Share of common neighbours with its standard error, floor, p-value, and a note if only some rows were used."""
+    n, note = len(x), ""
+    if n > MOST_ROWS_OF_NEIGHBOURS:
+        rows = np.sort(random_stream(rng, "rows of neighbours").choice(n, MOST_ROWS_OF_NEIGHBOURS, replace=False))
+        x, y, note = x[rows], y[rows], f"On {MOST_ROWS_OF_NEIGHBOURS:,} random rows."
+    n, k = len(x), min(N_NEIGHBOURS, len(x) - 1)
+    shares = shared_neighbours(x, y, k)
+    value, floor = float(shares.mean()), k / (n - 1)
+    error = float(shares.std(ddof=1) / math.sqrt(n))
+    # numbers of common neighbours of unrelated rows are hypergeometric, and nearly independent between rows
+    spread = math.sqrt(stats.hypergeom(n - 1, k, k).var() / n) / k
+    return value, error, floor, float(stats.norm.sf((value - floor) / spread)) if spread else 1.0, note

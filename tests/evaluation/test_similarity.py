@@ -1,0 +1,147 @@
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.linalg import subspace_angles
+from scipy.spatial import procrustes as scipy_procrustes
+from sklearn.neighbors import NearestNeighbors
+
+import unweave
+from unweave.estimators.similarity import debiased_cka, shared_neighbours, unbiased_hsic
+from unweave.evaluation.similarity import MEASURES
+
+
+def pair(seed, n=200, p=5, q=3, mixing=0.5):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, p)) * rng.uniform(0.5, 3, size=p)
+    return x, x @ rng.normal(size=(p, q)) * mixing + rng.normal(size=(n, q))
+
+
+def kernel_hsic(x, y):
+    """Song et al. (2012), equation 4, with the n x n kernels."""
+    k, w = x @ x.T, y @ y.T
+    np.fill_diagonal(k, 0)
+    np.fill_diagonal(w, 0)
+    n, one = len(x), np.ones(len(x))
+    return np.trace(k @ w) + (one @ k @ one) * (one @ w @ one) / ((n - 1) * (n - 2)) - 2 / (n - 2) * one @ k @ w @ one
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cka_is_the_ratio_of_unbiased_kernel_estimates(seed):
+    x, y = pair(seed, n=40)
+    expected = kernel_hsic(x, y) / np.sqrt(kernel_hsic(x, x) * kernel_hsic(y, y))
+    assert debiased_cka(x, y) == pytest.approx(expected, rel=1e-10)
+    assert unweave.similarity(x, y)["cka"].value == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_mean_over_all_orders_is_zero():
+    x, y = pair(0, n=6)
+    assert np.mean([unbiased_hsic(x, y[list(order)]) for order in permutations(range(6))]) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_canonical_correlations_are_cosines_of_angles_between_subspaces(seed):
+    x, y = pair(seed)
+    cosines = np.cos(subspace_angles(x - x.mean(0), y - y.mean(0)))
+    assert unweave.similarity(x, y)["cca"].value == pytest.approx(np.mean(cosines**2), rel=1e-8)
+
+
+def test_pwcca_lies_between_the_smallest_and_the_largest_canonical_correlation():
+    x, y = pair(1)
+    cosines = np.cos(subspace_angles(x - x.mean(0), y - y.mean(0)))
+    assert cosines.min() < unweave.similarity(x, y)["pwcca"].value < cosines.max()
+
+
+def test_procrustes_is_scipys_disparity():
+    x, y = pair(2, p=4, q=4)
+    assert 1 - unweave.similarity(x, y)["procrustes"].value ** 2 == pytest.approx(scipy_procrustes(x, y)[2], rel=1e-8)
+
+
+@pytest.mark.parametrize("p", [3, 40])
+def test_neighbours_are_scikit_learns(p):
+    x, y = pair(3, n=120, p=p, q=p)
+    one, other = (NearestNeighbors(n_neighbors=10).fit(z).kneighbors(return_distance=False) for z in (x, y))
+    expected = [len(set(a) & set(b)) / 10 for a, b in zip(one, other, strict=True)]
+    assert shared_neighbours(x, y, 10).tolist() == pytest.approx(expected)
+
+
+def test_matched_is_the_mean_correlation_of_the_best_matching():
+    x, y = pair(4, p=3, q=3)
+    correlations = np.abs(np.corrcoef(x.T, y.T)[:3, 3:])
+    expected = max(np.mean([correlations[i, j] for i, j in enumerate(order)]) for order in permutations(range(3)))
+    assert unweave.similarity(x, y)["matched"].value == pytest.approx(expected)
+
+
+def test_invariance_to_rotation_shift_and_scale():
+    x, y = pair(5, p=4, q=4)
+    rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
+    before, after = unweave.similarity(x, y), unweave.similarity(x @ rotation * 3 + 1, y)
+    for measure in set(MEASURES) - {"matched", "pwcca"}:
+        assert after[measure].value == pytest.approx(before[measure].value, rel=1e-8), measure
+
+
+@pytest.mark.parametrize("n", [30, 300])
+def test_independent_representations_score_zero(n):
+    """The mean of calibrated values over draws is 0 within its error, and p-values are at most .05 in 5 % of draws."""
+    found = []
+    for seed in range(40):
+        rng = np.random.default_rng(100 + seed)
+        found.append(unweave.similarity(rng.normal(size=(n, 6)), rng.normal(size=(n, 4))))
+    for measure in MEASURES:
+        values = np.array([one[measure].calibrated for one in found])
+        assert abs(values.mean()) < 3.5 * values.std(ddof=1) / np.sqrt(len(values)) + 1e-3, measure
+        rejected = sum(one[measure].p_value <= 0.05 for one in found)
+        assert rejected <= stats.binom(len(found), 0.05).ppf(0.9995), measure
+
+
+def test_intervals_cover():
+    """The interval of CKA at n = 200 contains the value of 20,000 rows in most of 40 draws."""
+    mixing = np.random.default_rng(0).normal(size=(5, 3)) * 0.5
+
+    def draw(seed, n):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(n, 5))
+        return x, x @ mixing + rng.normal(size=(n, 3))
+
+    truth = unweave.similarity(*draw(999, 20_000), measures=("cka", "procrustes"))
+    found = [unweave.similarity(*draw(seed, 200), measures=("cka", "procrustes")) for seed in range(40)]
+    assert sum(one["cka"].lower <= truth["cka"].value <= one["cka"].upper for one in found) >= 33
+
+
+def test_undefined_measures_say_why():
+    x, y = pair(6, n=30, p=60, q=60)
+    found = unweave.similarity(x, y)
+    assert np.isnan(found["cca"].value)
+    assert "rows" in found["cca"].note
+    assert np.isfinite(found["procrustes"].value)
+    constant = unweave.similarity(np.ones((30, 2)), y)
+    assert all(np.isnan(row.value) and "constant" in row.note for row in constant.rows)
+    assert "constant" in str(constant)
+
+
+def test_several_representations_give_a_matrix():
+    x, y = pair(7)
+    found = unweave.similarity({"a": x, "b": y, "c": 2 * x})
+    matrix = found.matrix("cka")
+    assert matrix.shape == (3, 3)
+    assert matrix[0, 2] == pytest.approx(1)
+    assert np.allclose(matrix, matrix.T)
+    assert "a, b" in str(found)
+    with pytest.raises(unweave.EvidenceError, match="matrix"):
+        found["cka"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "words"),
+    [
+        ((np.ones((30, 2)), np.ones((29, 2))), {}, "rows"),
+        ((np.ones((30, 2)),), {}, "only one"),
+        (({"a": np.ones((30, 2))}, np.ones((30, 2))), {}, "twice"),
+        ((np.ones((5, 2)), np.ones((5, 2))), {}, "at least"),
+        ((np.ones((30, 2)), np.ones((30, 2))), {"measures": ("rsa",)}, "not a measure"),
+    ],
+)
+def test_bad_input(arguments, options, words):
+    with pytest.raises(unweave.EvidenceError, match=words):
+        unweave.similarity(*arguments, **options)
