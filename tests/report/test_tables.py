@@ -14,9 +14,10 @@ from unweave.evaluation.unlabelled import RunFacts, RunPair, Unlabelled
 from unweave.metrics.manifolds import Spectrum
 from unweave.report import terminal as whole_text
 from unweave.report.answer import ComparedQuestion, Ranked
+from unweave.report.figures.curves import draw_runs
 from unweave.report.geometry import geometry_table
 from unweave.report.latex import latex_rows
-from unweave.report.tables import READING, concept_table, draw_runs, grouped_table, runs_table
+from unweave.report.tables import READING, concept_table, grouped_table, runs_table
 from unweave.report.terminal import metric_table, ranked_table
 from unweave.sentences import NOTHING
 from unweave.trust.verdict_record import Level

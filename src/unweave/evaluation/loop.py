@@ -464,14 +464,19 @@ def _run(
                 rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, progress=shown
             )
     pairs = _pictures(rows, evidences)
-    panel = PANEL_VERSION if is_panel else None
-    known |= _ladders(evidences if is_panel or identification.card.name in chosen else {}, assurance)
-    data = EvaluationData.of(evidences, **known, screening=screening, matched_pairs=pairs, panel=panel)
+    known |= _ladders(evidences, assurance, is_panel, chosen)
+    data = EvaluationData.of(
+        evidences, **known, screening=screening, matched_pairs=pairs, panel=PANEL_VERSION * is_panel or None
+    )
     return Evaluation(tuple(rows), data)
 
 
-def _ladders(evidences: Mapping[str, Evidence], assurance: _Assurance) -> dict[str, Any]:
-    """The ladder of every representation that has one, and their comparison."""
+def _ladders(
+    evidences: Mapping[str, Evidence], assurance: _Assurance, is_panel: bool, chosen: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Ladders of the representations and their comparison, with the panel and with `identification` only."""
+    if not (is_panel or identification.card.name in chosen):
+        return {}
     ladders: dict[str, Ladder] = {}
     problems = {}
     for name, evidence in evidences.items():
