@@ -43,6 +43,8 @@ DEPENDENT = 0.02  # squared correlation of two factors above which directions ar
 
 NONLINEAR_ROWS = 1_000
 
+ENOUGH_LINEAR = 0.98  # recovery of all factors above which readouts of ranks are not tried
+
 ENOUGH = 0.95  # recovery above which trees are not tried
 
 
@@ -52,23 +54,25 @@ class Direction:
 
     Attributes
     ----------
-    predictions : array, n x q
-        Held-out predictions of the target.
-    readout : Readout
-        Their response to all factors.
+    readout, interval : Readout
+        Response of held-out predictions to all factors, in the smallest sufficient model; and in a model of all factors
+        with standard errors that include the refits.
     plain_r2 : float
         Held-out R2 on the rows as they are.
     null_r2 : array
         The same for permuted targets.
     weights : array, m x q
         Weights on the codes as given, from all rows.
+    rank_r2 : float
+        Recovery by a linear readout of the normal scores of all codes, or by this one if that is larger.
     """
 
-    predictions: FloatArray
     readout: Readout
+    interval: Readout
     plain_r2: float
     null_r2: FloatArray
     weights: FloatArray
+    rank_r2: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +101,7 @@ class QuickPart:
     responses: CodeResponses
     directions: tuple[Direction, ...]
     own: tuple[read.OwnCodes, ...]
-    loadings: Loadings | None
+    loadings: Loadings
     axes: Axes
 
 
@@ -140,6 +144,8 @@ def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
     collapsed = collapsed_codes(evidence) if evidence.sparse_codes is None else evidence.dead_codes
     alive = np.flatnonzero(~np.isin(evidence.code_names, collapsed))
     codes = code_table(evidence, alive, np.arange(evidence.n_rows))
+    if not codes.n_codes:
+        raise EvidenceError("No code varies, so nothing can be identified: pass codes that differ between rows.")
     scales = [scales_of(evidence.factors[:, j], evidence.declared_kinds[j]) for j in varying]
     stacked = np.hstack([scale for each in scales for scale in each])
     path = read.linear_path(codes, stacked, sample.fold, stacked.shape[1])
@@ -157,8 +163,8 @@ def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
     responses = code_responses(model, codes)
     some = read.some_rows(sample, read.KERNEL_ROWS, seed, "rows of kernels")
     own = tuple(read.own_codes(model, k, codes, responses, some) for k in range(free.size))
-    loadings = Loadings(model, codes, seed) if codes.n_codes else None
-    axes = Axes(1.0, np.ones(free.size), np.full(free.size, 0.5), 0) if loadings is None else loadings.factor_side()
+    loadings = Loadings(model, codes, seed)
+    axes = loadings.factor_side()
     implied = {j: (by[j], max(0.0, read.held_out_r2(path, places[j], stacked))) for j in by}
     return QuickPart(
         evidence, seed, sample, names, factors, free, implied, model, codes, responses, directions, own, loadings, axes
@@ -205,29 +211,87 @@ def _free_factors(
 def _directions(
     model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice], targets: FloatArray, seed: int
 ) -> tuple[Direction, ...]:
-    fold = model.sample.fold
     orders = model.sample.permutations(PERMUTATIONS, random_stream(seed, "permuted factors"))
     permuted = np.hstack([factor.target[order] for factor in model.factors for order in orders])
-    null = read.linear_path(codes, permuted, fold, 0)
-    independent = read.IndependentDirections(model, codes) if _are_dependent(model) else None
-    held_out = None if independent is None else independent.held_out()
+    null = read.linear_path(codes, permuted, model.sample.fold, 0)
+    found = (
+        _wide(model, codes, path, places) if codes.n_codes > codes.rows.size else _refitted(model, codes, path, places)
+    )
+    ranks = _rank_recoveries(model, codes, np.array([readout.r2 for readout, _, _ in found]))
     directions, start = [], 0
-    for j, (factor, own) in enumerate(zip(model.factors, places, strict=True)):
-        width = factor.target.shape[1]
+    for (readout, interval, weights), own, rank_r2 in zip(found, places, ranks.tolist(), strict=True):
+        width = own.stop - own.start
         slices = [slice(start + k * width, start + (k + 1) * width) for k in range(PERMUTATIONS)]
         start = slices[-1].stop
         null_r2 = np.array([read.held_out_r2(null, each, permuted) for each in slices])
-        predictions = path.readout(own, fold)
-        readout, weights = model.readout(j, predictions), None
-        if independent is not None and held_out is not None:
-            step, other, response = independent.best(j, held_out)
-            if response.r2 > readout.r2:
-                predictions, readout = other, response
-                weights = independent.weights_of_all(step)[:, independent.columns[j]]
-        if weights is None:
-            weights = read.linear_weights(codes, factor.target, int(np.median(path.choice(own))))
-        directions.append(Direction(predictions, readout, read.held_out_r2(path, own, targets), null_r2, weights))
+        directions.append(Direction(readout, interval, read.held_out_r2(path, own, targets), null_r2, weights, rank_r2))
     return tuple(directions)
+
+
+def _rank_recoveries(model: ResponseModel, codes: CodeTable, known: FloatArray) -> FloatArray:
+    """Recovery by linear readouts of the normal scores of all codes, which monotone maps of codes do not change.
+
+    Own codes are read up to such maps, so what they are compared with must not depend on them either.
+    """
+    if codes.n_codes > codes.rows.size or known.min() >= ENOUGH_LINEAR:
+        return known
+    scores = codes.as_scores()
+    fits = read.DirectionFits(model, scores)
+    paths = [fits.held_out(kind, read.DIRECTION_PENALTIES) for kind in ("standard", "independent")]
+    best = known.copy()
+    for folds in paths:
+        for step in zip(*folds, strict=True):
+            best = np.maximum(best, [fits.readout(j, list(step)).r2 for j in range(known.size)])
+    return best
+
+
+def _refitted(
+    model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]
+) -> list[tuple[Readout, Readout, FloatArray]]:
+    """Readout, readout with standard errors from refits, and weights of every factor."""
+    fits = read.DirectionFits(model, codes)
+    refits = read.Refits(fits)
+    everything = np.ones(model.sample.n_blocks, dtype=bool)
+    n_folds, n_steps = model.sample.n_folds, len(read.PENALTIES)
+    by_step = np.array(fits.held_out("independent", read.DIRECTION_PENALTIES), dtype=object)  # folds x penalties
+    found = []
+    for j, place in enumerate(places):
+        steps = path.choice(place)
+        kind = "standard" if np.median(steps) >= n_steps else "given"
+        penalties = read.PENALTIES[steps % n_steps]
+        readout = fits.readout(j, [refits(kind, float(p), None)[k] for k, p in enumerate(penalties)])
+        others = [fits.readout(j, list(by_step[:, i])) for i in range(by_step.shape[1])]
+        best = int(np.argmax([other.r2 for other in others]))
+        if len(model.factors) > 1 and others[best].r2 > readout.r2:
+            readout, kind = others[best], "independent"
+            penalties = np.full(n_folds, read.DIRECTION_PENALTIES[best])
+        interval = fits.intervals(j, kind, penalties, refits)
+        weights = fits.weights(kind, penalties[:1], everything)[0].weights[:, fits.columns[j]]
+        found.append((readout, interval, weights / codes.spread[:, None]))
+    return found
+
+
+def _wide(
+    model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]
+) -> list[tuple[Readout, Readout, FloatArray]]:
+    """The same for more codes than rows, with standard errors that hold the readouts fixed."""
+    independent = read.WideDirections(model, codes) if _are_dependent(model) else None
+    predictions = None if independent is None else independent.held_out()
+    found = []
+    for j, place in enumerate(places):
+        readout, weights = model.readout(j, path.readout(place, model.sample.fold)), None
+        if independent is not None and predictions is not None:
+            own = model.target_columns[j]
+            others = [model.readout(j, each[:, own]) for each in predictions]
+            best = int(np.argmax([other.r2 for other in others]))
+            if others[best].r2 > readout.r2:
+                readout = others[best]
+                weights = independent.weights(float(read.DIRECTION_PENALTIES[best]))[:, own]
+        if weights is None:
+            target = model.factors[j].target
+            weights = read.wide_ridge_weights(codes, target, int(np.median(path.choice(place))))
+        found.append((readout, readout, weights))
+    return found
 
 
 def _are_dependent(model: ResponseModel) -> bool:

@@ -6,18 +6,30 @@ The penalty for a fold is the one with the smallest error on all other folds, so
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.correlation import normal_scores
 from unweave.estimators.regression import natural_spline
-from unweave.identifiability.responses import TINY, CodeResponses, CodeTable, Readout, ResponseModel, Sample
+from unweave.identifiability.responses import (
+    TINY,
+    CodeResponses,
+    CodeTable,
+    Fits,
+    Readout,
+    ResponseModel,
+    Sample,
+    clipped_values,
+)
 from unweave.randomness import random_seed, random_stream
 
 PENALTIES = 10.0 ** np.array([-6, -4, -3, -2, -1, 0, 1, 2, 4])  # times the mean eigenvalue
+
+WIDE_PENALTIES = PENALTIES[::2]  # for more codes than rows, where each solution is expensive
 
 FEW_PENALTIES = 10.0 ** np.array([-6, -4, -2, 0])
 
@@ -138,7 +150,7 @@ def linear_path(codes: CodeTable, targets: FloatArray, fold: Rows, n_kept: int) 
     """Ridge regression on all codes, as they are and standardised: one suits rotated codes, the other rescaled ones."""
     if codes.n_codes > codes.rows.size:
         paths = [
-            kernel_path(inner_products(codes, standard=standard), targets, fold, PENALTIES, n_kept)
+            kernel_path(inner_products(codes, standard=standard), targets, fold, WIDE_PENALTIES, n_kept)
             for standard in (False, True)
         ]
     else:
@@ -149,126 +161,213 @@ def linear_path(codes: CodeTable, targets: FloatArray, fold: Rows, n_kept: int) 
     return paths[0].joined(paths[1])
 
 
-def linear_weights(codes: CodeTable, target: FloatArray, step: int) -> FloatArray:
+def wide_ridge_weights(codes: CodeTable, target: FloatArray, step: int) -> FloatArray:
     """Weights (m x q) on the codes as given of the ridge regression on all rows, for a step of `linear_path`."""
-    standard, penalty = step >= len(PENALTIES), PENALTIES[step % len(PENALTIES)]
-    if codes.n_codes > codes.rows.size:
-        inner = inner_products(codes, standard=standard)
-        shifted = inner + penalty * max(float(np.trace(inner)) / len(inner), 1e-300) * np.eye(len(inner))
-        alpha = linalg.solve(shifted, target, assume_a="pos")
-        parts = [(codes.columns(block) - codes.mean[block]).T @ alpha for block in codes.blocks()]
-        scale = codes.spread[:, None] if standard else np.ones((codes.n_codes, 1))
-        return np.asarray(np.vstack(parts) / np.square(scale))
-    inputs = codes.standard(slice(None))
-    scale = np.ones(codes.n_codes) if standard else codes.spread / codes.spread.max()
-    inputs = inputs * scale
-    gram = inputs.T @ inputs
-    shifted = gram + penalty * float(np.trace(gram)) / len(gram) * np.eye(len(gram))
-    weights = linalg.solve(shifted, inputs.T @ target, assume_a="pos")
-    return np.asarray(weights * (scale / codes.spread)[:, None])
+    standard, penalty = step >= len(WIDE_PENALTIES), WIDE_PENALTIES[step % len(WIDE_PENALTIES)]
+    inner = inner_products(codes, standard=standard)
+    shifted = inner + penalty * max(float(np.trace(inner)) / len(inner), 1e-300) * np.eye(len(inner))
+    alpha = linalg.solve(shifted, target, assume_a="pos")
+    parts = [(codes.columns(block) - codes.mean[block]).T @ alpha for block in codes.blocks()]
+    scale = codes.spread[:, None] if standard else np.ones((codes.n_codes, 1))
+    return np.asarray(np.vstack(parts) / np.square(scale))
 
 
-class IndependentDirections:
-    """Directions that ridge regression would find if the factors were drawn independently of each other.
+DIRECTION_PENALTIES = 10.0 ** np.array([-6, -4, -2, -1, 0, 1])
 
-    A ridge regression on rows with dependent factors uses the code of one factor as evidence of another, and then
-    responds to both. Under z* the covariance of the codes is that of their fitted responses plus that of the residuals:
+MOST_REFITTED = 512  # codes; for more, standard errors hold the fitted direction fixed
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Linear readouts of standardised codes: weights (m x q) and what is added to them (q)."""
+
+    weights: FloatArray
+    offset: FloatArray
+
+
+class DirectionFits:
+    """Linear readouts of all factors from sums over blocks of rows, without further passes over the codes.
+
+    "given" and "standard" are ridge regressions on the codes as given and standardised. "independent" is the one that
+    ridge regression would find if the factors were drawn independently of each other. On rows with dependent factors,
+    ridge regression uses the code of one factor as evidence of another, and then responds to both. Under z* the
+    covariance of the codes is that of their fitted responses plus that of the residuals:
 
         S* = sum_k B_k' B_k + E'E / n,   direction_j = (S* + penalty)^-1 B_j' Cov(functions_j, target_j)
     """
 
     def __init__(self, model: ResponseModel, codes: CodeTable) -> None:
-        self.model, self.codes = model, codes
-        blocks = [(block, codes.standard(block)) for block in codes.blocks()]
-        self.of_code = np.concatenate([model.fit(columns).model for _, columns in blocks])
-        self.goals = np.zeros((model.design.shape[1], sum(factor.target.shape[1] for factor in model.factors)))
-        self.columns: list[slice] = []
-        start = 0
-        for j, factor in enumerate(model.factors):
-            own = slice(start, start + factor.target.shape[1])
-            with_target = factor.functions.T @ factor.target / model.sample.n_rows
-            self.goals[model.starts[j] : model.stops[j], own] = with_target
-            self.columns.append(own)
-            start = own.stop
+        self.model, self.spread = model, codes.spread / codes.spread.max()
+        inputs, targets = codes.standard(slice(None)), np.hstack([factor.target for factor in model.factors])
+        at = [model.sample.block == b for b in range(model.sample.n_blocks)]
+        self.with_functions, squares = model.products(inputs)
+        self.with_codes = np.stack([inputs[rows].T @ inputs[rows] for rows in at])
+        self.with_targets = np.stack([inputs[rows].T @ targets[rows] for rows in at])
+        self.model_of_code = model.fit_products(self.with_functions, squares).model
+        self.goals, self.columns = np.zeros((model.design.shape[1], targets.shape[1])), model.target_columns
+        for j, own in enumerate(self.columns):
+            self.goals[model.starts[j] : model.stops[j], own] = model.with_target(j)
+        self.fold_of_block = np.arange(model.sample.n_blocks) % model.sample.n_folds
+        self.refitted = codes.n_codes <= MOST_REFITTED
 
-    def coefficients(self, rows: Rows, columns: FloatArray, of_code: Rows) -> FloatArray:
-        """Coefficients (p x c) of the responses of codes, each with its own model, on these rows."""
-        design = self.model.design[rows]
-        gram, products = design.T @ design, design.T @ columns
-        found = np.zeros((design.shape[1], columns.shape[1]))
-        share = rows.size / self.model.sample.n_rows
-        for i in np.unique(of_code):
-            at, used = np.flatnonzero(of_code == i), self.model.models[i]
-            shifted = gram[used[:, None], used] + share * np.diag(self.model.penalty[used])
-            found[used[:, None], at] = linalg.solve(shifted, products[used[:, None], at], assume_a="pos")
+    def weights(self, kind: str, penalties: FloatArray, used: NDArray[np.bool_]) -> list[Weights]:
+        """Readouts fitted to these blocks, one for each penalty."""
+        n = float(self.model.counts[used].sum())
+        with_functions, inner = self.with_functions[used].sum(axis=0), self.with_codes[used].sum(axis=0)
+        scale = np.ones(len(inner))
+        if kind == "independent":
+            gram = self.model.grams[used].sum(axis=0)
+            found = self._responses(gram, with_functions, n / self.model.sample.n_rows)
+            cross = found.T @ with_functions
+            inner = found[1:].T @ found[1:] + (inner - cross - cross.T + found.T @ gram @ found) / n
+            goal, mean = found[1:].T @ self.goals[1:], found[0]
+        else:
+            scale = self.spread if kind == "given" else scale
+            mean = with_functions[0] / n
+            inner = (inner - n * np.outer(mean, mean)) * np.outer(scale, scale)
+            goal = scale[:, None] * self.with_targets[used].sum(axis=0)
+            goal = goal - scale[:, None] * np.outer(mean, self.with_functions_of_targets(used))
+        size = max(float(np.trace(inner)) / len(inner), 1e-300)
+        readouts = []
+        for penalty in penalties:
+            shifted = inner + penalty * size * np.eye(len(inner))
+            weights = scale[:, None] * linalg.solve(shifted, goal, assume_a="pos")
+            readouts.append(Weights(weights, -mean @ weights))
+        return readouts
+
+    def with_functions_of_targets(self, used: NDArray[np.bool_]) -> FloatArray:
+        """Sums of the targets over these blocks."""
+        rows = used[self.model.sample.block]
+        return np.concatenate([factor.target[rows].sum(axis=0) for factor in self.model.factors])
+
+    def _responses(self, gram: FloatArray, products: FloatArray, share: float) -> FloatArray:
+        """Coefficients (p x m) of the responses of codes, each with its own model."""
+        found = np.zeros(products.shape)
+        for i in np.unique(self.model_of_code):
+            at, model = np.flatnonzero(self.model_of_code == i), self.model.models[i]
+            shifted = gram[model[:, None], model] + share * np.diag(self.model.penalty[model])
+            found[model[:, None], at] = linalg.solve(shifted, products[model[:, None], at], assume_a="pos")
         return found
 
-    def weights(self, train: Rows) -> list[FloatArray]:
-        """Weights (m x q) of the standardised codes for all targets, for each penalty."""
-        standard = self.codes.standard(slice(None))[train]
-        found = self.coefficients(train, standard, self.of_code)
-        residual = standard - self.model.design[train] @ found
-        response = found[1:]
-        covariance = response.T @ response + residual.T @ residual / train.size
-        scale = max(float(np.trace(covariance)) / len(covariance), 1e-300)
-        goal = response.T @ self.goals[1:]
-        eye = np.eye(len(covariance))
-        return [linalg.solve(covariance + p * scale * eye, goal, assume_a="pos") for p in PENALTIES]
+    def held_out(self, kind: str, penalties: FloatArray, left_out: int | None = None) -> list[list[Weights]]:
+        """For each fold, the readouts fitted without the fold and without the block ``left_out``."""
+        used = np.ones(self.fold_of_block.size, dtype=bool)
+        if left_out is not None:
+            used[left_out] = False
+        folds = range(int(self.fold_of_block.max()) + 1)
+        return [self.weights(kind, penalties, used & (self.fold_of_block != k)) for k in folds]
 
-    def held_out(self) -> FloatArray:
-        """Predictions (penalties x n x q) of all targets, each by the fit without the fold of the row."""
-        fold = self.model.sample.fold
-        predictions = np.zeros((len(PENALTIES), fold.size, self.goals.shape[1]))
-        for k in range(int(fold.max()) + 1):
-            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            if self.codes.n_codes <= fold.size:
-                inputs = self.codes.standard(slice(None))[test]
-                for step, weights in enumerate(self.weights(train)):
-                    predictions[step, test] = inputs @ weights
-            else:
-                self._from_inner_products(train, test, predictions)
-        return predictions
+    def products(self, of_fold: list[Weights], columns: slice) -> tuple[FloatArray, FloatArray]:
+        """Sums over every block of functions times held-out readouts, and of their squares."""
+        with_functions, squares = [], []
+        for b, k in enumerate(self.fold_of_block):
+            weights, offset = of_fold[k].weights[:, columns], of_fold[k].offset[columns]
+            linear = self.with_functions[b] @ weights
+            with_functions.append(linear + self.model.grams[b][:, :1] * offset)
+            square = (weights * (self.with_codes[b] @ weights)).sum(axis=0)
+            squares.append(square + 2 * offset * linear[0] + self.model.counts[b] * np.square(offset))
+        return np.stack(with_functions), np.stack(squares)
 
-    def _from_inner_products(self, train: Rows, test: Rows, predictions: FloatArray) -> None:
-        """The same for more codes than rows: S* = Z'Z with Z the coefficients above the residuals."""
-        inner, goal, stacked = self._stacked(train)
-        cross = np.zeros((test.size, len(inner)))
-        for block, columns in zip(self.codes.blocks(), stacked, strict=True):
-            cross += self.codes.standard(block)[test] @ columns.T
-        scale = max(float(np.trace(inner)) / len(inner), 1e-300)
-        for step, penalty in enumerate(PENALTIES):
-            shifted = inner + penalty * scale * np.eye(len(inner))
-            predictions[step, test] = cross @ linalg.solve(shifted, goal, assume_a="pos")
+    def readout(self, j: int, of_fold: list[Weights]) -> Readout:
+        """Response of the held-out readout of factor j."""
+        products, squares = self.products(of_fold, self.columns[j])
+        return self.model.readout_of(j, self.model.fit_products(products, squares, together=True))
+
+    def intervals(self, j: int, kind: str, penalty_of_fold: FloatArray, refits: Refits) -> Readout:
+        """The readout of factor j with standard errors from refits without each block, in a model of all factors.
+
+        A model of one factor has no leakage by definition, so that its standard error says nothing.
+        """
+        own = self.columns[j]
+        of_fold = [refits(kind, float(p), None)[k] for k, p in enumerate(penalty_of_fold)]
+        full = self.model.fit_products(*self.products(of_fold, own), together=True, several=True)
+        if not self.refitted:
+            return self.model.readout_of(j, full)
+        model = self.model.models[int(full.model[0])]
+        inverse = self.model.inverses[int(full.model[0])]
+        coefficients, noise = full.coefficients.copy(), full.noise.copy()
+        for c in range(self.fold_of_block.size):
+            of_fold = [refits(kind, float(p), c)[k] for k, p in enumerate(penalty_of_fold)]
+            products, squares = self.products(of_fold, own)
+            total, square = products.sum(axis=0) - products[c], squares.sum(axis=0) - squares[c]
+            found = inverse[c] @ total[model]
+            coefficients[c], n = 0.0, self.model.sample.n_rows - self.model.counts[c]
+            coefficients[c][model] = found
+            noise[c] = np.maximum(square - (found * total[model]).sum(axis=0), 0.0) / max(n - model.size, 1)
+        return self.model.readout_of(j, Fits(full.model, coefficients, noise))
+
+
+class Refits:
+    """Held-out readouts by kind, penalty and left-out block, each computed once for all factors."""
+
+    def __init__(self, fits: DirectionFits) -> None:
+        self.fits = fits
+        self.known: dict[tuple[str, float, int | None], list[Weights]] = {}
+
+    def __call__(self, kind: str, penalty: float, left_out: int | None) -> list[Weights]:
+        """One readout for each fold."""
+        key = (kind, penalty, left_out)
+        if key not in self.known:
+            self.known[key] = [each[0] for each in self.fits.held_out(kind, np.array([penalty]), left_out)]
+        return self.known[key]
+
+
+class WideDirections:
+    """The "independent" readouts of `DirectionFits` for more codes than rows.
+
+    S* = Z'Z with Z the coefficients above the residuals, so that only inner products of the rows of Z are needed.
+    """
+
+    def __init__(self, model: ResponseModel, codes: CodeTable) -> None:
+        self.model, self.codes = model, codes
+        fits = [model.fit(codes.standard(block)).model for block in codes.blocks()]
+        self.model_of_code = np.concatenate(fits)
+        n_targets = model.target_columns[-1].stop
+        self.goals = np.zeros((model.design.shape[1], n_targets))
+        for j, own in enumerate(model.target_columns):
+            self.goals[model.starts[j] : model.stops[j], own] = model.with_target(j)
 
     def _stacked(self, train: Rows) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
         """ZZ', the right-hand sides, and Z in blocks of codes."""
         n_terms, stacked = self.goals.shape[0] - 1, []
         inner = np.zeros((n_terms + train.size, n_terms + train.size))
+        design, share = self.model.design[train], train.size / self.model.sample.n_rows
+        gram = design.T @ design
         for block in self.codes.blocks():
-            standard = self.codes.standard(block)[train]
-            found = self.coefficients(train, standard, self.of_code[block])
-            residual = standard - self.model.design[train] @ found
-            stacked.append(np.vstack([found[1:], residual / np.sqrt(train.size)]))
+            standard, of_code = self.codes.standard(block)[train], self.model_of_code[block]
+            products, found = design.T @ standard, np.zeros((design.shape[1], standard.shape[1]))
+            for i in np.unique(of_code):
+                at, model = np.flatnonzero(of_code == i), self.model.models[i]
+                shifted = gram[model[:, None], model] + share * np.diag(self.model.penalty[model])
+                found[model[:, None], at] = linalg.solve(shifted, products[model[:, None], at], assume_a="pos")
+            stacked.append(np.vstack([found[1:], (standard - design @ found) / np.sqrt(train.size)]))
             inner += stacked[-1] @ stacked[-1].T
         return inner, np.vstack([self.goals[1:], np.zeros((train.size, self.goals.shape[1]))]), stacked
 
-    def best(self, j: int, predictions: FloatArray) -> tuple[int, FloatArray, Readout]:
-        """The readout of factor j with the penalty that follows it best under z*, and the number of this penalty."""
-        found = []
-        for step, of_all in enumerate(predictions):
-            own = of_all[:, self.columns[j]]
-            found.append((step, own, self.model.readout(j, own)))
-        return max(found, key=lambda each: each[2].r2)
+    def held_out(self) -> FloatArray:
+        """Predictions (penalties x n x q) of all targets, each by the fit without the fold of the row."""
+        fold = self.model.sample.fold
+        predictions = np.zeros((len(DIRECTION_PENALTIES), fold.size, self.goals.shape[1]))
+        for k in range(int(fold.max()) + 1):
+            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            inner, goal, stacked = self._stacked(train)
+            cross = np.zeros((test.size, len(inner)))
+            for block, columns in zip(self.codes.blocks(), stacked, strict=True):
+                cross += self.codes.standard(block)[test] @ columns.T
+            for step, penalty in enumerate(DIRECTION_PENALTIES):
+                predictions[step, test] = cross @ self._solved(inner, goal, penalty)
+        return predictions
 
-    def weights_of_all(self, step: int) -> FloatArray:
+    @staticmethod
+    def _solved(inner: FloatArray, goal: FloatArray, penalty: float) -> FloatArray:
+        size = max(float(np.trace(inner)) / len(inner), 1e-300)
+        return np.asarray(linalg.solve(inner + penalty * size * np.eye(len(inner)), goal, assume_a="pos"))
+
+    def weights(self, penalty: float) -> FloatArray:
         """Weights (m x q) on the codes as given, from all rows."""
-        every = np.arange(self.codes.rows.size)
-        if self.codes.n_codes <= every.size:
-            return self.weights(every)[step] / self.codes.spread[:, None]
-        inner, goal, stacked = self._stacked(every)
-        scale = max(float(np.trace(inner)) / len(inner), 1e-300)
-        alpha = linalg.solve(inner + PENALTIES[step] * scale * np.eye(len(inner)), goal, assume_a="pos")
-        return np.vstack([columns.T @ alpha for columns in stacked]) / self.codes.spread[:, None]
+        inner, goal, stacked = self._stacked(np.arange(self.codes.rows.size))
+        solved = self._solved(inner, goal, penalty)
+        return np.vstack([columns.T @ solved for columns in stacked]) / self.codes.spread[:, None]
 
 
 OWN = 0.55  # codes after the first need this unmixed share; at one half, a turn by 45 degrees would give two own codes
@@ -279,7 +378,9 @@ LINEAR_LOSS = 0.02  # a line may lose this much of R2 against a curve
 
 KERNEL_ROWS = 500
 
-KERNEL_LENGTHS = (2, 4, 8)
+KERNEL_LENGTHS = (1, 2, 4, 8)
+
+LEAST_JUMP = 0.05  # smallest loss of splines, against the response of the code, for which kernels are tried
 
 
 @dataclass(frozen=True)
@@ -312,7 +413,7 @@ class OwnCodes:
 def code_functions(codes: FloatArray, n_functions: int) -> FloatArray:
     """Values of codes and splines of their normal scores, each with mean 0 and variance 1."""
     scores = normal_scores(codes)
-    columns = [np.clip((codes - codes.mean(axis=0)) / np.maximum(codes.std(axis=0), 1e-300), -6, 6)]
+    columns = [clipped_values(codes)]
     columns += [natural_spline(score, n_functions) if n_functions > 1 else score[:, None] for score in scores.T]
     functions = np.hstack(columns)
     functions = functions - functions.mean(axis=0)
@@ -349,18 +450,24 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
             best = OwnCodes(value, error, int(pool[0]), shape, value, error, (int(pool[0]),))
         elif value > best.own_codes:
             best = _with_block(best, value, error, pool[:length])
-    if pool.size > 1 and best.own_codes < 0.9:  # joint functions of own codes, such as sine and cosine
+    # joint functions of own codes, such as sine and cosine; and maps from one code with jumps
+    jumps = best.one_code < worth[pool[0]] - LEAST_JUMP
+    if jumps or (pool.size > 1 and best.own_codes < 0.9):
         few = _Few(model, j, some)
-        for length in (k for k in KERNEL_LENGTHS if k <= pool.size):
-            readout = few.readout(normal_scores(columns[some][:, :length]))
-            value = readout.r2 * float(unmixed[pool[:length]].min())
+        for length in (k for k in KERNEL_LENGTHS if k <= pool.size and (k > 1 or jumps)):
+            used = columns[some][:, :length]
+            readout = few.readout(normal_scores(used) if length > 1 else clipped_values(used), length)
+            lowest = float(unmixed[pool[:length]].min())
+            value, error = readout.r2 * lowest, readout.r2_error * lowest
+            if length == 1 and value > best.one_code:
+                best = replace(best, one_code=value, one_code_error=error, shape="folded")
             if value > best.own_codes:
-                best = _with_block(best, value, readout.r2_error, pool[:length])
+                best = _with_block(best, value, error, pool[:length])
     return best
 
 
 def _with_block(best: OwnCodes, value: float, error: float, block: Rows) -> OwnCodes:
-    return OwnCodes(best.one_code, best.one_code_error, best.code, best.shape, value, error, tuple(block.tolist()))
+    return replace(best, own_codes=value, own_codes_error=error, block=tuple(block.tolist()))
 
 
 class _Few:
@@ -370,9 +477,12 @@ class _Few:
         self.j, self.sample = j, model.sample.rows(some)
         self.model = ResponseModel([factor.rows(some) for factor in model.factors], self.sample)
 
-    def readout(self, inputs: FloatArray) -> Readout:
+    def readout(self, inputs: FloatArray, n_codes: int) -> Readout:
+        """Response of kernel ridge regression on these codes."""
         target = self.model.factors[self.j].target
-        path = radial_path(inputs, target, self.sample.fold, target.shape[1], widths=(0.3, 1.0))
+        path = radial_path(
+            inputs, target, self.sample.fold, target.shape[1], widths=(0.3, 1.0) if n_codes > 1 else (0.01, 0.1)
+        )
         return self.model.readout(self.j, path.readout(slice(0, target.shape[1]), self.sample.fold))
 
 
@@ -380,7 +490,7 @@ def _shape(code: FloatArray, curve: Path, target: FloatArray, fold: Rows) -> str
     """Whether a line, or a monotone map, predicts the factor from one code about as well as any curve."""
     every = slice(0, target.shape[1])
     best = held_out_r2(curve, every, target)
-    inputs = [normal_scores(code[:, None]), ((code - code.mean()) / code.std())[:, None]]
+    inputs = [normal_scores(code[:, None]), clipped_values(code[:, None])]
     if (
         max(held_out_r2(ridge_path(x, target, fold, FEW_PENALTIES), every, target) for x in inputs)
         >= best - LINEAR_LOSS
@@ -393,7 +503,7 @@ def _shape(code: FloatArray, curve: Path, target: FloatArray, fold: Rows) -> str
         predicted = np.empty(len(code))
         for k in range(int(fold.max()) + 1):
             train = fold != k
-            rises = bool(code[train] @ target[train, 0] >= code[train].mean() * target[train, 0].sum())
+            rises = bool(inputs[0][train, 0] @ target[train, 0] >= 0)
             fitted = IsotonicRegression(increasing=rises, out_of_bounds="clip").fit(code[train], target[train, 0])
             predicted[~train] = fitted.predict(code[~train])
         if 1 - np.square(target[:, 0] - predicted).sum() / np.square(target[:, 0]).sum() >= best - LINEAR_LOSS:

@@ -158,11 +158,6 @@ class FactorTerms:
     is_number: bool
     scale: str = ""
 
-    @property
-    def variance(self) -> float:
-        """Variance of the target, summed over its columns."""
-        return float(np.square(self.target).sum() / len(self.target))
-
     def rows(self, index: Rows) -> FactorTerms:
         """The factor on some of the rows, with functions that are orthonormal on them."""
         target = self.target[index] - self.target[index].mean(axis=0)
@@ -190,8 +185,8 @@ def ordered_basis(columns: FloatArray) -> FloatArray:
 def scales_of(column: FloatArray, declared: DeclaredKind) -> tuple[FloatArray, ...]:
     """Alternative targets of a factor: ranks and values of a number; one for a circle or for classes."""
     if declared.kind.is_numeric and np.unique(column).size > 2:
-        values = np.clip((column - column.mean()) / column.std(), -MOST_STANDARD_DEVIATIONS, MOST_STANDARD_DEVIATIONS)
-        return normal_scores(column[:, None]), (values - values.mean())[:, None]
+        values = clipped_values(column[:, None])
+        return normal_scores(column[:, None]), values - values.mean(axis=0)
     if declared.kind.is_circular:
         waves = declared.target_columns(column)
         return (waves - waves.mean(axis=0),)
@@ -274,6 +269,11 @@ def jackknife_error(replicates: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt((k - 1) / k * np.square(replicates - replicates.mean(axis=0)).sum(axis=0)))
 
 
+def jackknife_bias(replicates: FloatArray) -> FloatArray:
+    """Bias of the last value (along the first axis), estimated from the values without each block before it."""
+    return np.asarray((len(replicates) - 2) * (replicates[:-1].mean(axis=0) - replicates[-1]))
+
+
 class ResponseModel:
     """Nested models of columns as functions of factors: each factor alone, linear, additive, additive with products.
 
@@ -309,7 +309,13 @@ class ResponseModel:
         block = [sample.block == b for b in range(sample.n_blocks)]
         self.grams = np.stack([self.design[at].T @ self.design[at] for at in block])
         self.counts = np.array([at.sum() for at in block])
-        self.inverses = [self._inverse(model, self._leaving_out(self.grams)) for model in self.models]
+        left = self._leaving_out(self.grams)
+        self.inverses = [self._inverse(model, left) for model in self.models]
+        self.covariances = []  # of the functions of each factor without each block: z* is drawn from these rows
+        for start, stop in zip(self.starts[:d], self.stops[:d], strict=True):
+            moments = left[:, start:stop, start:stop] / left[:, :1, :1]
+            mean = left[:, 0, start:stop] / left[:, 0, :1]
+            self.covariances.append(moments - mean[:, :, None] * mean[:, None])
 
     def _index_sets(self, of_pairs: NDArray[np.bool_]) -> tuple[list[Rows], NDArray[np.intp]]:
         d, everything = len(self.factors), np.arange(self.design.shape[1])
@@ -346,8 +352,13 @@ class ResponseModel:
         """Fit all columns; with ``together``, they are one readout and have the same model."""
         return self.fit_products(*self.products(columns), together=together)
 
-    def fit_products(self, products: FloatArray, squares: FloatArray, *, together: bool = False) -> Fits:
-        """Fit columns of which only the products with the functions, and their squares, are known."""
+    def fit_products(
+        self, products: FloatArray, squares: FloatArray, *, together: bool = False, several: bool = False
+    ) -> Fits:
+        """Fit columns of which only the products with the functions, and their squares, are known.
+
+        With ``several``, models of one factor are left out.
+        """
         left = self._leaving_out(products)
         fits, losses = [], []
         for model, inverse in zip(self.models, self.inverses, strict=True):
@@ -359,7 +370,8 @@ class ResponseModel:
         loss = np.stack(losses)  # models x blocks x columns
         if together:
             loss = np.broadcast_to(loss.sum(axis=2, keepdims=True), loss.shape)
-        which = self._smallest_sufficient(loss)
+        first = len(self.factors) if several and len(self.factors) > 1 else 0
+        which = first + self._smallest_sufficient(loss[first:], first)
         n_columns = squares.shape[1]
         coefficients = np.zeros((len(left), self.design.shape[1], n_columns))
         n_left = np.r_[self.sample.n_rows - self.counts, self.sample.n_rows].astype(np.float64)
@@ -373,21 +385,24 @@ class ResponseModel:
             noise[:, at] = np.maximum(rest, 0.0) / np.maximum(n_left - model.size, 1.0)[:, None]
         return Fits(which, coefficients, noise)
 
-    def _smallest_sufficient(self, loss: FloatArray) -> NDArray[np.intp]:
+    def _smallest_sufficient(self, loss: FloatArray, first: int) -> NDArray[np.intp]:
         total = loss.sum(axis=1)
         n_blocks = loss.shape[1]
         best = total.argmin(axis=0)
         excess = loss - np.take_along_axis(loss, best[None, None], axis=0)
         error = np.sqrt(n_blocks * excess.var(axis=1, ddof=1))
         allowed = excess.sum(axis=1) <= error + 1e-9 * total.max(axis=0)
-        size = np.array([model.size for model in self.models])
+        size = np.array([model.size for model in self.models[first:]])
         relative = total / np.maximum(total.max(axis=0), 1e-300)
-        order = np.where(self.factor_of_model[:, None] >= 0, relative, 10.0 + size[:, None])
+        order = np.where(self.factor_of_model[first:, None] >= 0, relative, 10.0 + size[:, None])
         return np.asarray(np.where(allowed, order, np.inf).argmin(axis=0), dtype=np.intp)
 
     def variances(self, fits: Fits) -> FloatArray:
         """Variances under z*, (blocks + 1) x c x (factors, pairs, noise)."""
         squares = np.add.reduceat(np.square(fits.coefficients), self.starts, axis=1)
+        for k, covariance in enumerate(self.covariances):
+            own = fits.coefficients[:, self.starts[k] : self.stops[k]]
+            squares[:, k] = (own * (covariance @ own)).sum(axis=1)
         return np.concatenate([squares.transpose(0, 2, 1), fits.noise[:, :, None]], axis=2)
 
     def readout(self, j: int, columns: FloatArray) -> Readout:
@@ -397,22 +412,29 @@ class ResponseModel:
             return Readout(0.0, 0.0, 0.0, 0.0, 1.0, np.zeros(len(self.factors)), np.zeros(n_blocks))
         return self.readout_of(j, self.fit(columns, together=True))
 
-    def covariance(self, j: int, coefficients: FloatArray) -> FloatArray:
-        """Covariance under z* of the target of factor j with the columns of the same readout, summed over columns."""
-        factor, own = self.factors[j], slice(self.starts[j], self.stops[j])
-        with_target = factor.functions.T @ factor.target / self.sample.n_rows  # p x q
-        return np.asarray((coefficients[:, own] * with_target).sum(axis=(1, 2)))
+    def with_target(self, j: int) -> FloatArray:
+        """Covariances (p x q) of the functions of factor j with its target."""
+        return np.asarray(self.factors[j].functions.T @ self.factors[j].target / self.sample.n_rows)
+
+    @property
+    def target_columns(self) -> list[slice]:
+        """Places of the targets of each factor in a table of all targets."""
+        stops = np.cumsum([factor.target.shape[1] for factor in self.factors]).tolist()
+        return [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
 
     def readout_of(self, j: int, fits: Fits) -> Readout:
         """Response of a readout of factor j from the fits of its columns."""
         variances = self.variances(fits).sum(axis=1)
-        covariance = self.covariance(j, fits.coefficients)
-        n_blocks = len(variances) - 1
+        own = fits.coefficients[:, self.starts[j] : self.stops[j]]
+        with_target = self.covariances[j] @ self.with_target(j)
+        covariance = (own * with_target).sum(axis=(1, 2))
+        of_target = (self.with_target(j) * with_target).sum(axis=(1, 2))
         # squared coefficients are too large by their sampling variance; the jackknife estimates by how much
-        variances = variances - (n_blocks - 1) * (variances[:-1].mean(axis=0) - variances[-1])
+        variances = variances - jackknife_bias(variances)
+        covariance = covariance - jackknife_bias(covariance)
         variances[:, -1] = np.maximum(variances[:, -1], 0.0)
         total = np.maximum(variances.sum(axis=1), TINY)
-        r2 = np.where(covariance > 0, np.square(covariance) / (total * self.factors[j].variance), 0.0)
+        r2 = np.where(covariance > 0, np.square(covariance) / (total * of_target), 0.0)
         others = np.delete(variances[:, :-1], j, axis=1).sum(axis=1)
         leakage = np.maximum(others, 0.0) / total
         return Readout(
@@ -438,6 +460,8 @@ class CodeTable:
         The rows that are used.
     mean, spread : array of m
         Mean and standard deviation of each code.
+    ranked : bool
+        Whether codes are replaced by normal scores.
     """
 
     evidence: Evidence
@@ -445,6 +469,12 @@ class CodeTable:
     rows: Rows
     mean: FloatArray
     spread: FloatArray
+    ranked: bool = False
+
+    def as_scores(self) -> CodeTable:
+        """The codes replaced by normal scores of their ranks."""
+        m = self.n_codes
+        return CodeTable(self.evidence, self.alive, self.rows, np.zeros(m), np.ones(m), ranked=True)
 
     @property
     def n_codes(self) -> int:
@@ -454,7 +484,8 @@ class CodeTable:
     def columns(self, index: Rows | slice) -> FloatArray:
         """Dense columns of some of the codes."""
         chosen = self.evidence.code_columns.chosen(self.alive[index])
-        return chosen if self.rows.size == len(chosen) else chosen[self.rows]
+        chosen = chosen if self.rows.size == len(chosen) else chosen[self.rows]
+        return normal_scores(chosen) if self.ranked else chosen
 
     def standard(self, index: Rows | slice) -> FloatArray:
         """Some of the codes with mean 0 and variance 1."""
@@ -468,11 +499,13 @@ class CodeTable:
 def code_table(evidence: Evidence, alive: Rows, rows: Rows) -> CodeTable:
     """The given codes without those that are constant on these rows."""
     table = CodeTable(evidence, alive, rows, np.empty(0), np.empty(0))
-    mean, spread = np.empty((2, alive.size))
+    mean, spread, size = np.empty((3, alive.size))
     for block in table.blocks():
         columns = table.columns(block)
-        mean[block], spread[block] = columns.mean(axis=0), columns.std(axis=0)
-    kept = spread > 1e-9 * max(spread.max(initial=0.0), 1e-300)
+        size[block] = np.maximum(np.abs(columns).max(axis=0), np.finfo(np.float64).tiny)
+        relative = columns / size[block]  # squares of very large codes overflow
+        mean[block], spread[block] = relative.mean(axis=0) * size[block], relative.std(axis=0) * size[block]
+    kept = spread > 1e-12 * size
     return CodeTable(evidence, alive[kept], rows, mean[kept], spread[kept])
 
 
@@ -486,9 +519,14 @@ LEAST_SHARE = 0.005
 def views(codes: FloatArray) -> list[FloatArray]:
     """Three views of codes: normal scores, distance of the scores from their median, and values without ranks."""
     scores = normal_scores(codes)
-    values = (codes - codes.mean(axis=0)) / np.maximum(codes.std(axis=0), np.finfo(np.float64).tiny)
-    folded = normal_scores(np.abs(scores - np.median(scores, axis=0)))
-    return [scores, folded, np.clip(values, -MOST_STANDARD_DEVIATIONS, MOST_STANDARD_DEVIATIONS)]
+    return [scores, normal_scores(np.abs(scores - np.median(scores, axis=0))), clipped_values(codes)]
+
+
+def clipped_values(columns: FloatArray) -> FloatArray:
+    """Columns with mean 0 and variance 1, and at most 6 standard deviations from their means."""
+    relative = columns / np.maximum(np.abs(columns).max(axis=0), np.finfo(np.float64).tiny)
+    values = (relative - relative.mean(axis=0)) / np.maximum(relative.std(axis=0), np.finfo(np.float64).tiny)
+    return np.clip(values, -MOST_STANDARD_DEVIATIONS, MOST_STANDARD_DEVIATIONS)
 
 
 @dataclass(frozen=True, eq=False)

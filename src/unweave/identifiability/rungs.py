@@ -18,6 +18,7 @@ from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
 from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.identifiability.analysis import QuickPart, any_dependence, nonlinear_readouts, quick_part
+from unweave.identifiability.readouts import OWN
 from unweave.identifiability.responses import Readout, jackknife_error
 from unweave.memo import memoised
 
@@ -88,6 +89,9 @@ class LadderRow:
         Factors that determine this one, if the rung is "implied".
     probe : str
         The readout behind ``readable``: "linear", "own codes", "kernel" or "trees".
+    linear : float
+        Largest of ``direction``, ``own_codes``, and the recovery by a linear readout of the normal scores of all codes,
+        which monotone maps of codes do not change; the mean of it is `Ladder.direction`.
     p_value : float
         Of the test that the factor can be read at all; permutations of units.
     dependence_p_value : float
@@ -115,6 +119,7 @@ class LadderRow:
     joint_with: tuple[str, ...] = ()
     implied_by: tuple[str, ...] = ()
     probe: str = ""
+    linear: float = math.nan
     p_value: float = math.nan
     dependence_p_value: float = math.nan
     gain: float = math.nan
@@ -334,9 +339,11 @@ def complete_ladder(evidence: Evidence, seed: int = 0) -> Ladder:
     return _ladder_of(quick_part(evidence, seed), evidence, quick=False)
 
 
-def _interval(value: float, error: float, n_blocks: int) -> tuple[float, float]:
+def _interval(value: float, error: float, n_blocks: int, centre: float = math.nan) -> tuple[float, float]:
+    """Interval around the centre, or around the value without one, that contains the value."""
+    centre = value if math.isnan(centre) else centre
     reach = float(stats.t.ppf((1 + LEVEL) / 2, max(n_blocks - 1, 1))) * error
-    return max(0.0, value - reach), min(1.0, value + reach)
+    return max(0.0, min(centre - reach, value)), min(1.0, max(centre + reach, value))
 
 
 @dataclass(frozen=True)
@@ -379,9 +386,13 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> LadderR
     values["readable"] = values["own_codes"] if by_codes else (best.readout.r2, best.readout.r2_error)
     recovered = {name: value for name, (value, _) in values.items()}
     intervals = {name: _interval(value, error, n_blocks) for name, (value, error) in values.items()}
-    intervals["leakage"] = _interval(readout.leakage, readout.leakage_error, n_blocks)
+    refitted = part.directions[k].interval
+    if readout.r2 > 0:
+        intervals["direction"] = _interval(readout.r2, refitted.r2_error, n_blocks, refitted.r2)
+    intervals["leakage"] = _interval(readout.leakage, refitted.leakage_error, n_blocks, refitted.leakage)
     significant = best.p_value <= PRESENT and max(intervals["direction"][0], intervals["readable"][0]) > 0
-    by_own_codes = recovered["own_codes"] >= PRESENT and part.sample.kind == "rows"
+    many = part.sample.kind in ("rows", "crossed repeats")
+    by_own_codes = (recovered["own_codes"] if many else intervals["own_codes"][0]) >= PRESENT
     present = (significant or by_own_codes) and recovered["readable"] > max(best.floor, PRESENT)
     rung, p_dependence, partner = _rung(recovered, readout), math.nan, ""
     if not present:
@@ -401,6 +412,7 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> LadderR
         noise=readout.noise,
         joint_with=(partner,) if partner else (),
         probe="own codes" if by_codes else best.probe,
+        linear=max(part.directions[k].rank_r2 if readout.r2 > 0 else 0.0, recovered["own_codes"]),
         p_value=best.p_value,
         dependence_p_value=p_dependence,
     )
@@ -423,7 +435,8 @@ def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
 
 def _rung_of_unread(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> tuple[Rung, float, str]:
     """The rung of a factor that cannot be read, the p-value of any dependence, and the factor it is joint with."""
-    if float(part.responses.worth[:, k].max(initial=0.0)) >= FOLDED:
+    alone = part.responses.unmixed[:, k] >= OWN
+    if float(part.responses.worth[alone, k].max(initial=0.0)) >= FOLDED:
         return "folded", math.nan, ""
     if quick:
         return "absent", math.nan, ""
@@ -467,7 +480,7 @@ def _ladder_of(part: QuickPart, evidence: Evidence, *, quick: bool) -> Ladder:
         direction=linear,
         readable=readable,
         axes_p_value=part.axes.p_value,
-        basis_p_value=math.nan if quick or part.loadings is None else part.loadings.code_side(),
+        basis_p_value=math.nan if quick else part.loadings.code_side(),
         luck=luck,
         directions=weights,
         leakage_matrix=matrix,
@@ -478,7 +491,8 @@ def _ladder_of(part: QuickPart, evidence: Evidence, *, quick: bool) -> Ladder:
     )
 
 
-def _found(row: LadderRow) -> bool:
+def is_found(row: LadderRow) -> bool:
+    """Whether the factor can be read from the codes."""
     return row.rung not in ("absent", "joint", "folded", "implied")
 
 
@@ -487,16 +501,16 @@ def _means(rows: list[LadderRow]) -> tuple[float, float, float]:
     own, linear, readable = [], [], []
     for row in rows:
         if row.rung != "implied":
-            scale = float(_found(row))
+            scale = float(is_found(row))
             own.append(scale * row.own_codes)
-            linear.append(scale * max(row.direction, row.own_codes))
+            linear.append(scale * row.linear)
             readable.append(scale * row.readable)
     return float(np.mean(own)), float(np.mean(linear)), float(np.mean(readable))
 
 
 def _luck(part: QuickPart, rows: list[LadderRow]) -> float:
     """The share of linear recovery that random mixings have from own codes, on average."""
-    linear = np.array([max(row.direction, row.own_codes) * _found(row) for row in rows if row.rung != "implied"])
+    linear = np.array([row.linear * is_found(row) for row in rows if row.rung != "implied"])
     if linear.sum() <= 0:
         return 0.0
     return float((linear * np.minimum(part.axes.luck, MOST_LUCK)).sum() / linear.sum())
