@@ -30,6 +30,7 @@ from unweave.sentences import (
     number,
     p_value,
     percent,
+    reported_score,
     say,
     templates,
 )
@@ -222,6 +223,9 @@ def test_numbers_and_names(said, text):
 @pytest.mark.parametrize(
     ("said", "text"),
     [
+        (reported_score("r2", 0.5, None, None, None, None), "r2 is 0.50"),
+        (reported_score("r2", 0.5, 0.4, None, 0.95, 0.01), "r2 is 0.50 (random codes score 0.01)"),
+        (reported_score("r2", 0.5, 0.4, 0.6, None, None), "r2 is 0.50 (interval 0.40 to 0.60)"),
         (say("note_of", reason="implied", others=()), "follows from other factors, so no code is needed"),
         (say("note_of", reason="leaks", leakage=0.31, into="tense"), "its direction leaks 0.31 into tense"),
         (say("all_own", n=1, one=True), "The only factor has a code of its own."),
@@ -365,7 +369,7 @@ Z = RNG.normal(size=(60, 2))
 EVIDENCE = Evidence({"a": Z[:, 0], "b": Z[:, 0] ** 2}, np.column_stack([Z, Z[:, 1] ** 3, np.ones(60)]))
 RECORDS = [
     (Diagnosis, diagnose(EVIDENCE)),
-    (NoiseFloor, noise_floor(mcc, EVIDENCE, n_draws=19, budget=0.0)),
+    (NoiseFloor, noise_floor(mcc, EVIDENCE, n_draws=19)),
     (NoiseFloor, NoiseFloor("wsepin", "permutation", reason=Finding("no_pairing", metric="wsepin", looks_at="codes"))),
     (Interval, interval(mcc, EVIDENCE, n_parts=8)),
     (Comparison, compared(mcc, {"one": EVIDENCE, "two": EVIDENCE}, n_parts=8)),
