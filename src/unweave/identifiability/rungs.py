@@ -19,15 +19,13 @@ from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.identifiability.analysis import QuickPart, any_dependence, nonlinear_readouts, quick_part
 from unweave.identifiability.readouts import OWN
-from unweave.identifiability.responses import Readout, jackknife_error
+from unweave.identifiability.responses import LEVEL, Readout, jackknife_error, no_readout
 from unweave.memo import memoised
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Rung = Literal["one code", "own codes", "own direction", "readable", "joint", "folded", "absent", "implied"]
-
-LEVEL = 0.95
 
 PRESENT = 0.02  # largest p-value, and smallest recovery, of a factor that is present
 
@@ -375,7 +373,7 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> LadderR
     linear_floor = max(0.0, float(np.quantile(part.directions[k].null_r2, LEVEL)))
     readout = part.directions[k].readout
     if part.directions[k].plain_r2 <= linear_floor:
-        readout = Readout(0.0, 0.0, 0.0, 0.0, 1.0, np.zeros(part.free.size), np.zeros(n_blocks))
+        readout = no_readout(part.free.size, n_blocks)
     best = _best_readout(part, evidence, k, readout, quick=quick)
     values = {
         "one_code": (own.one_code, own.one_code_error),
@@ -387,12 +385,14 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> LadderR
     recovered = {name: value for name, (value, _) in values.items()}
     intervals = {name: _interval(value, error, n_blocks) for name, (value, error) in values.items()}
     refitted = part.directions[k].interval
-    if readout.r2 > 0:
-        intervals["direction"] = _interval(readout.r2, refitted.r2_error, n_blocks, refitted.r2)
-    intervals["leakage"] = _interval(readout.leakage, refitted.leakage_error, n_blocks, refitted.leakage)
+    for name, value, (low, high) in (
+        ("direction", readout.r2, refitted.r2_interval),
+        ("leakage", readout.leakage, refitted.leakage_interval),
+    ):
+        intervals[name] = min(low, value), max(high, value)
     significant = best.p_value <= PRESENT and max(intervals["direction"][0], intervals["readable"][0]) > 0
     many = part.sample.kind in ("rows", "crossed repeats")
-    by_own_codes = (recovered["own_codes"] if many else intervals["own_codes"][0]) >= PRESENT
+    by_own_codes = recovered["own_codes"] >= PRESENT and intervals["own_codes"][0] > (0.0 if many else PRESENT)
     present = (significant or by_own_codes) and recovered["readable"] > max(best.floor, PRESENT)
     rung, p_dependence, partner = _rung(recovered, readout), math.nan, ""
     if not present:
