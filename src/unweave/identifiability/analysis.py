@@ -355,7 +355,7 @@ def nonlinear_readouts(evidence: Evidence, seed: int) -> tuple[Nonlinear, ...]:
             null_r2 = np.array([read.held_out_r2(path, each, targets) for each in nulls])
             probe, plain, predictions = "kernel", kernel_r2, path.readout(columns, fold)
             if max(plain, part.directions[j].plain_r2) < ENOUGH:
-                guessed = read.tree_readout(inputs, factor.target, fold, seed, j)
+                guessed = read.tree_readout(inputs, factor.target, predictions, fold, seed, j)
                 r2 = 1 - float(np.square(factor.target - guessed).sum() / np.square(factor.target).sum())
                 if r2 > plain:
                     probe, plain, predictions = "trees", r2, guessed

@@ -457,9 +457,11 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
     if jumps or (pool.size > 1 and best.own_codes < 0.9):
         few = _Few(model, j, some)
         for length in (k for k in KERNEL_LENGTHS if k <= pool.size and (k > 1 or jumps)):
+            lowest = float(unmixed[pool[:length]].min())
+            if lowest <= best.own_codes and length > 1:
+                break  # a perfect readout would not do better
             used = columns[some][:, :length]
             readout = few.readout(normal_scores(used) if length > 1 else clipped_values(used), length)
-            lowest = float(unmixed[pool[:length]].min())
             value, error = readout.r2 * lowest, readout.r2_error * lowest
             if length == 1 and value > best.one_code:
                 best = replace(best, one_code=value, one_code_error=error, shape="folded")
@@ -573,10 +575,16 @@ def tree_inputs(codes: CodeTable, rows: Rows) -> tuple[FloatArray, FloatArray]:
     return columns, components(codes, COMPONENTS_OF_TREES, rows)
 
 
+TREES_MAY_LAG = 0.05  # in R2 on the first fold; trees that are further behind are not fitted for the other folds
+
+
 def tree_readout(
-    inputs: tuple[FloatArray, FloatArray], target: FloatArray, fold: Rows, seed: int, j: int
+    inputs: tuple[FloatArray, FloatArray], target: FloatArray, rival: FloatArray, fold: Rows, seed: int, j: int
 ) -> FloatArray:
-    """Held-out predictions of extra trees on the codes that correlate most with the target, and on components."""
+    """Held-out predictions of extra trees on the codes that correlate most with the target, and on components.
+
+    ``rival`` are other held-out predictions, returned if trees predict the first fold clearly less well.
+    """
     from sklearn.ensemble import ExtraTreesRegressor  # late: it takes half a second to import
 
     columns, scores = inputs
@@ -593,6 +601,9 @@ def tree_readout(
             40, min_samples_leaf=3, max_features=0.5, random_state=random_seed(seed, "trees of the ladder", j, k)
         ).fit(table[train], target[train] if target.shape[1] > 1 else target[train, 0])
         predicted[test] = trees.predict(table[test]).reshape(int(test.sum()), -1)
+        errors = [np.square(target[test] - each[test]).sum() for each in (predicted, rival)]
+        if k == 0 and errors[0] > errors[1] + TREES_MAY_LAG * np.square(target[test]).sum():
+            return rival
     return predicted
 
 
