@@ -191,7 +191,8 @@ class DirectionFits:
     "given" and "standard" are ridge regressions on the codes as given and standardised. "independent" is the one that
     ridge regression would find if the factors were drawn independently of each other. On rows with dependent factors,
     ridge regression uses the code of one factor as evidence of another, and then responds to both. "several" is the
-    same with models of all factors for every code, for intervals. Under z* the covariance of the codes is that of their fitted responses plus that of the residuals:
+    same with models of all factors for every code, for intervals. Under z* the covariance of the codes is that of their
+    fitted responses plus that of the residuals:
 
         S* = sum_k B_k' B_k + E'E / n,   direction_j = (S* + penalty)^-1 B_j' Cov(functions_j, target_j)
     """
@@ -204,7 +205,9 @@ class DirectionFits:
         self.with_codes = np.stack([inputs[rows].T @ inputs[rows] for rows in at])
         self.with_targets = np.stack([inputs[rows].T @ targets[rows] for rows in at])
         # a code that seems to follow one factor may follow others a little: intervals allow for it
-        self.models_of_codes = [model.fit_products(self.with_functions, squares, several=s).model for s in (False, True)]
+        self.models_of_codes = [
+            model.fit_products(self.with_functions, squares, several=s).model for s in (False, True)
+        ]
         self.goals, self.columns = np.zeros((model.design.shape[1], targets.shape[1])), model.target_columns
         for j, own in enumerate(self.columns):
             self.goals[model.starts[j] : model.stops[j], own] = model.with_target(j)
