@@ -461,8 +461,6 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
         few = _Few(model, j, some)
         for length in (k for k in KERNEL_LENGTHS if k <= pool.size and (k > 1 or jumps)):
             lowest = float(unmixed[pool[:length]].min())
-            if lowest <= best.own_codes and length > 1:
-                break  # a perfect readout would not do better
             used = columns[some][:, :length]
             readout = few.readout(normal_scores(used) if length > 1 else clipped_values(used), length)
             value, error = readout.r2 * lowest, readout.r2_error * lowest
