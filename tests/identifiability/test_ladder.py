@@ -186,3 +186,38 @@ def test_rotations_have_the_size_of_the_axes_test():
         z = rng.normal(size=(400, 4))
         below += ladder(z, z @ np.linalg.qr(rng.normal(size=(4, 4)))[0], quick=True).axes_p_value <= 0.05
     assert below <= 18  # 10 expected; 18 has probability .01
+
+
+@pytest.mark.parametrize("seed", range(5800, 5803))
+def test_joint_functions_are_never_absent_and_noise_level_is_no_code(seed):
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(1000, 3))
+    worlds = [
+        (z[:, :2], z[:, 0] * np.sign(z[:, 1])),
+        (z, z.prod(axis=1)),
+        (z, np.where(z[:, 1] > 1, z[:, 0], z[:, 2])),
+        (z[:, :1], np.exp(z[:, 0]) * rng.normal(size=1000)),
+    ]
+    found = [rungs(ladder(factors, code[:, None])) for factors, code in worlds]
+    assert all("absent" not in each for each in found)
+    assert found[0] == ["folded", "joint"]
+
+
+def test_a_conditional_factor_is_identified_by_itself():
+    rng = np.random.default_rng(5810)
+    coin = rng.integers(0, 2, 1000).astype(float)
+    z = np.column_stack([coin, coin * rng.normal(size=1000)])
+    assert float(unweave.metrics.identification(z, z)) == pytest.approx(1, abs=0.01)
+
+
+def test_intervals_of_small_leakage_cover_it():
+    inside = []
+    for seed in range(30):
+        rng = np.random.default_rng([5820, seed])
+        z = rng.normal(size=(400, 2))
+        loadings = np.array([[1, 0.05], [0, 1]])
+        codes = z @ loadings.T + np.sqrt(0.1) * rng.normal(size=(400, 2))
+        inner = loadings.T @ np.linalg.solve(loadings @ loadings.T + 0.1 * np.eye(2), loadings)
+        low, high = ladder(z, codes, quick=True).rows[0].intervals["leakage"]
+        inside.append(low <= inner[0, 1] ** 2 / inner[0, 0] <= high)
+    assert np.mean(inside) >= 0.85

@@ -277,12 +277,14 @@ def _refitted(
         steps = path.choice(place)
         kind = "standard" if np.median(steps) >= n_steps else "given"
         penalties = read.PENALTIES[steps % n_steps]
-        readout = fits.readout(j, [refits(kind, float(p), None)[k] for k, p in enumerate(penalties)])
-        others = [fits.readout(j, list(by_step[:, i])) for i in range(by_step.shape[1])]
-        best = int(np.argmax([other.r2 for other in others]))
-        if len(model.factors) > 1 and others[best].r2 > readout.r2:
-            readout, kind = others[best], "independent"
+        chosen = [refits(kind, float(p), None)[k] for k, p in enumerate(penalties)]
+        # in one model for all: a model of one factor hides the leakage by which readouts differ
+        rivals = [fits.readout(j, list(step), several=True).r2 for step in by_step.T]
+        best = int(np.argmax(rivals))
+        if len(places) > 1 and rivals[best] > fits.readout(j, chosen, several=True).r2:
+            kind, chosen = "independent", list(by_step[:, best])
             penalties = np.full(n_folds, read.DIRECTION_PENALTIES[best])
+        readout = fits.readout(j, chosen)
         interval = functools.cache(functools.partial(fits.intervals, j, kind, penalties, refits))
         weights = fits.weights(kind, penalties[:1], everything)[0].weights[:, fits.columns[j]]
         found.append((readout, interval, weights / codes.spread[:, None]))
@@ -371,7 +373,7 @@ def nonlinear_readouts(evidence: Evidence, seed: int) -> tuple[Nonlinear, ...]:
             null_r2 = np.array([read.held_out_r2(path, each, targets) for each in nulls])
             probe, plain, predictions = "kernel", kernel_r2, path.readout(columns, fold)
             if max(plain, part.directions[j].plain_r2) < ENOUGH:
-                guessed = read.tree_readout(inputs, factor.target, fold, seed, j)
+                guessed = read.tree_readout(inputs, factor.target, predictions, fold, seed, j)
                 r2 = 1 - float(np.square(factor.target - guessed).sum() / np.square(factor.target).sum())
                 if r2 > plain:
                     probe, plain, predictions = "trees", r2, guessed

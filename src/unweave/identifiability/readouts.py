@@ -190,8 +190,9 @@ class DirectionFits:
 
     "given" and "standard" are ridge regressions on the codes as given and standardised. "independent" is the one that
     ridge regression would find if the factors were drawn independently of each other. On rows with dependent factors,
-    ridge regression uses the code of one factor as evidence of another, and then responds to both. Under z* the
-    covariance of the codes is that of their fitted responses plus that of the residuals:
+    ridge regression uses the code of one factor as evidence of another, and then responds to both. "several" is the
+    same with models of all factors for every code, for intervals. Under z* the covariance of the codes is that of their
+    fitted responses plus that of the residuals:
 
         S* = sum_k B_k' B_k + E'E / n,   direction_j = (S* + penalty)^-1 B_j' Cov(functions_j, target_j)
     """
@@ -203,7 +204,10 @@ class DirectionFits:
         self.with_functions, squares = model.products(inputs)
         self.with_codes = np.stack([inputs[rows].T @ inputs[rows] for rows in at])
         self.with_targets = np.stack([inputs[rows].T @ targets[rows] for rows in at])
-        self.model_of_code = model.fit_products(self.with_functions, squares).model
+        # a code that seems to follow one factor may follow others a little: intervals allow for it
+        self.models_of_codes = [
+            model.fit_products(self.with_functions, squares, several=s).model for s in (False, True)
+        ]
         self.goals, self.columns = np.zeros((model.design.shape[1], targets.shape[1])), model.target_columns
         for j, own in enumerate(self.columns):
             self.goals[model.starts[j] : model.stops[j], own] = model.with_target(j)
@@ -215,9 +219,10 @@ class DirectionFits:
         n = float(self.model.counts[used].sum())
         with_functions, inner = self.with_functions[used].sum(axis=0), self.with_codes[used].sum(axis=0)
         scale = np.ones(len(inner))
-        if kind == "independent":
+        if kind in ("independent", "several"):
             gram = self.model.grams[used].sum(axis=0)
-            found = self._responses(gram, with_functions, n / self.model.sample.n_rows)
+            models = self.models_of_codes[kind == "several"]
+            found = self._responses(models, gram, with_functions, n / self.model.sample.n_rows)
             cross = found.T @ with_functions
             inner = found[1:].T @ found[1:] + (inner - cross - cross.T + found.T @ gram @ found) / n
             goal, mean = found[1:].T @ self.goals[1:], found[0]
@@ -240,11 +245,11 @@ class DirectionFits:
         rows = used[self.model.sample.block]
         return np.concatenate([factor.target[rows].sum(axis=0) for factor in self.model.factors])
 
-    def _responses(self, gram: FloatArray, products: FloatArray, share: float) -> FloatArray:
+    def _responses(self, models: Rows, gram: FloatArray, products: FloatArray, share: float) -> FloatArray:
         """Coefficients (p x m) of the responses of codes, each with its own model."""
         found = np.zeros(products.shape)
-        for i in np.unique(self.model_of_code):
-            at, model = np.flatnonzero(self.model_of_code == i), self.model.models[i]
+        for i in np.unique(models):
+            at, model = np.flatnonzero(models == i), self.model.models[i]
             shifted = gram[model[:, None], model] + share * np.diag(self.model.penalty[model])
             found[model[:, None], at] = linalg.solve(shifted, products[model[:, None], at], assume_a="pos")
         return found
@@ -268,17 +273,17 @@ class DirectionFits:
             squares.append(square + 2 * offset * linear[0] + self.model.counts[b] * np.square(offset))
         return np.stack(with_functions), np.stack(squares)
 
-    def readout(self, j: int, of_fold: list[Weights]) -> Readout:
-        """Response of the held-out readout of factor j."""
+    def readout(self, j: int, of_fold: list[Weights], *, several: bool = False) -> Readout:
+        """Response of the held-out readout of factor j; with ``several``, not in a model of one factor."""
         products, squares = self.products(of_fold, self.columns[j])
-        return self.model.readout_of(j, self.model.fit_products(products, squares, together=True))
+        return self.model.readout_of(j, self.model.fit_products(products, squares, together=True, several=several))
 
     def intervals(self, j: int, kind: str, penalty_of_fold: FloatArray, refits: Refits) -> Readout:
         """The readout of factor j with standard errors from refits without each block, in a model of all factors.
 
         A model of one factor has no leakage by definition, so that its standard error says nothing.
         """
-        own = self.columns[j]
+        kind, own = "several" if kind == "independent" else kind, self.columns[j]
         of_fold = [refits(kind, float(p), None)[k] for k, p in enumerate(penalty_of_fold)]
         full = self.model.fit_products(*self.products(of_fold, own), together=True, several=True)
         if not self.refitted:
@@ -455,9 +460,9 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
     if jumps or (pool.size > 1 and best.own_codes < 0.9):
         few = _Few(model, j, some)
         for length in (k for k in KERNEL_LENGTHS if k <= pool.size and (k > 1 or jumps)):
+            lowest = float(unmixed[pool[:length]].min())
             used = columns[some][:, :length]
             readout = few.readout(normal_scores(used) if length > 1 else clipped_values(used), length)
-            lowest = float(unmixed[pool[:length]].min())
             value, error = readout.r2 * lowest, readout.r2_error * lowest
             if length == 1 and value > best.one_code:
                 best = replace(best, one_code=value, one_code_error=error, shape="folded")
@@ -571,10 +576,16 @@ def tree_inputs(codes: CodeTable, rows: Rows) -> tuple[FloatArray, FloatArray]:
     return columns, components(codes, COMPONENTS_OF_TREES, rows)
 
 
+TREES_MAY_LAG = 0.05  # in R2 on the first fold; trees that are further behind are not fitted for the other folds
+
+
 def tree_readout(
-    inputs: tuple[FloatArray, FloatArray], target: FloatArray, fold: Rows, seed: int, j: int
+    inputs: tuple[FloatArray, FloatArray], target: FloatArray, rival: FloatArray, fold: Rows, seed: int, j: int
 ) -> FloatArray:
-    """Held-out predictions of extra trees on the codes that correlate most with the target, and on components."""
+    """Held-out predictions of extra trees on the codes that correlate most with the target, and on components.
+
+    ``rival`` are other held-out predictions, returned if trees predict the first fold clearly less well.
+    """
     from sklearn.ensemble import ExtraTreesRegressor  # late: it takes half a second to import
 
     columns, scores = inputs
@@ -591,6 +602,9 @@ def tree_readout(
             40, min_samples_leaf=3, max_features=0.5, random_state=random_seed(seed, "trees of the ladder", j, k)
         ).fit(table[train], target[train] if target.shape[1] > 1 else target[train, 0])
         predicted[test] = trees.predict(table[test]).reshape(int(test.sum()), -1)
+        errors = [np.square(target[test] - each[test]).sum() for each in (predicted, rival)]
+        if k == 0 and errors[0] > errors[1] + TREES_MAY_LAG * np.square(target[test]).sum():
+            return rival
     return predicted
 
 

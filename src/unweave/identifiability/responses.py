@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.correlation import normal_scores
@@ -27,6 +27,8 @@ from unweave.evidence.kinds import DeclaredKind
 from unweave.evidence.splits import fold_of_each_row
 
 BLOCKS = 20  # of the jackknife
+
+LEVEL = 0.95
 
 FOLDS = 5  # each of several blocks
 
@@ -242,10 +244,11 @@ class Readout:
 
     Attributes
     ----------
-    r2, r2_error : float
-        Squared correlation with the factor under z*, 0 if negatively correlated, and its jackknife standard error.
-    leakage, leakage_error : float
-        Share of the readout's variance under z* that other factors and products cause, and its standard error.
+    r2, r2_error, r2_interval : float, float, (float, float)
+        Squared correlation with the factor under z*, 0 if negatively correlated; its jackknife standard error; and the
+        95 % interval of the correlation, squared.
+    leakage, leakage_interval : float, (float, float)
+        Share of the readout's variance under z* that other factors and products cause, and its 95 % interval.
     noise : float
         Share that no factor explains.
     by_factor : array of d
@@ -256,11 +259,17 @@ class Readout:
 
     r2: float
     r2_error: float
+    r2_interval: tuple[float, float]
     leakage: float
-    leakage_error: float
+    leakage_interval: tuple[float, float]
     noise: float
     by_factor: FloatArray
     replicates: FloatArray
+
+
+def no_readout(d: int, n_blocks: int) -> Readout:
+    """A readout that does not vary."""
+    return Readout(0.0, 0.0, (0.0, 0.0), 0.0, (0.0, 0.0), 1.0, np.zeros(d), np.zeros(n_blocks))
 
 
 def jackknife_error(replicates: FloatArray) -> FloatArray:
@@ -409,7 +418,7 @@ class ResponseModel:
         """Response of a readout (n x q) of factor j."""
         if not np.isfinite(columns).all() or columns.var(axis=0).sum() < TINY:
             n_blocks = self.sample.n_blocks
-            return Readout(0.0, 0.0, 0.0, 0.0, 1.0, np.zeros(len(self.factors)), np.zeros(n_blocks))
+            return no_readout(len(self.factors), n_blocks)
         return self.readout_of(j, self.fit(columns, together=True))
 
     def with_target(self, j: int) -> FloatArray:
@@ -434,18 +443,48 @@ class ResponseModel:
         covariance = covariance - jackknife_bias(covariance)
         variances[:, -1] = np.maximum(variances[:, -1], 0.0)
         total = np.maximum(variances.sum(axis=1), TINY)
-        r2 = np.where(covariance > 0, np.square(covariance) / (total * of_target), 0.0)
+        correlation = covariance / np.sqrt(total * of_target)
+        r2 = np.square(np.maximum(correlation, 0.0))
+        reach = stats.t.ppf((1 + LEVEL) / 2, max(len(r2) - 2, 1)) * jackknife_error(correlation[:-1])
+        low, high = np.square(np.clip([correlation[-1] - reach, correlation[-1] + reach], 0.0, 1.0)).tolist()
         others = np.delete(variances[:, :-1], j, axis=1).sum(axis=1)
         leakage = np.maximum(others, 0.0) / total
         return Readout(
             r2=float(min(r2[-1], 1.0)),
             r2_error=float(jackknife_error(r2[:-1])),
+            r2_interval=(low, high),
             leakage=float(min(leakage[-1], 1.0)),
-            leakage_error=float(jackknife_error(leakage[:-1])),
+            leakage_interval=self._leakage_interval(j, fits, leakage, float(total[-1])),
             noise=float(variances[-1, -1] / total[-1]),
             by_factor=np.maximum(variances[-1, : len(self.factors)], 0.0) / total[-1],
             replicates=r2[:-1],
         )
+
+    def _leakage_interval(self, j: int, fits: Fits, leakage: FloatArray, total: float) -> tuple[float, float]:
+        """Interval of a sum of squared coefficients b, which is far from normal where the sum is small.
+
+        The sum is treated as s times a noncentral chi-squared variable of k degrees of freedom and noncentrality L / s,
+        with L the leakage, s k = tr Cov(b), and s the scale with which its variance, 2 s (tr Cov(b) + 2 L), is
+        2 |Cov(b)|^2 plus the jackknife variance of the leakage.
+        """
+        others = np.ones(self.design.shape[1], dtype=bool)
+        others[0] = others[self.starts[j] : self.stops[j]] = False
+        own = fits.coefficients[:-1, others].reshape(len(leakage) - 1, -1)
+        n_free = len(own) - 1
+        deviation = (own - own.mean(axis=0)) * np.sqrt(n_free / len(own) / total)
+        inner = deviation @ deviation.T
+        trace = float(np.trace(inner))
+        square = max(float(np.square(inner).sum()) - trace**2 / n_free, trace**2 / max(own.shape[1], 1))
+        first_order = float(jackknife_error(leakage[:-1])) ** 2
+        found = float(leakage[-1])
+        scale = (2 * square + first_order) / max(2 * trace + 4 * found, TINY)
+        if scale < TINY:
+            return found, found
+        tail = float(stats.norm.sf(stats.t.ppf((1 + LEVEL) / 2, n_free)))
+        degrees = max(trace / scale, 1e-3)
+        observed = found / scale + degrees
+        low, high = (scale * float(special.chndtrinc(observed, degrees, p)) for p in (1 - tail, tail))
+        return min(low, found), min(max(high, found), 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.identifiability.analysis import QuickPart, any_dependence, nonlinear_readouts, quick_part
 from unweave.identifiability.readouts import OWN
-from unweave.identifiability.responses import Readout, jackknife_error
+from unweave.identifiability.responses import LEVEL, Readout, jackknife_error, no_readout
 from unweave.memo import memoised
 from unweave.threads import one_thread
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Rung = Literal["one code", "own codes", "own direction", "readable", "joint", "folded", "absent", "implied"]
-
-LEVEL = 0.95
 
 PRESENT = 0.02  # largest p-value, and smallest recovery, of a factor that is present
 
@@ -380,7 +378,7 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool, scores_onl
     """The row of the free factor k."""
     own, n_blocks, names = part.own[k], part.sample.n_blocks, [part.names[j] for j in part.free]
     linear_floor = max(0.0, float(np.quantile(part.directions[k].null_r2, LEVEL)))
-    readout = Readout(0.0, 0.0, 0.0, 0.0, 1.0, np.zeros(part.free.size), np.zeros(n_blocks))
+    readout = no_readout(part.free.size, n_blocks)
     if part.directions[k].plain_r2 > linear_floor:
         readout = part.directions[k].readout
     best = _best_readout(part, evidence, k, readout, quick=quick)
@@ -395,12 +393,14 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool, scores_onl
     intervals = {name: _interval(value, error, n_blocks) for name, (value, error) in values.items()}
     if not scores_only or (best.p_value <= PRESENT and readout.r2 > 0 and intervals["readable"][0] <= 0):
         refitted = part.directions[k].interval
-        if readout.r2 > 0:
-            intervals["direction"] = _interval(readout.r2, refitted.r2_error, n_blocks, refitted.r2)
-        intervals["leakage"] = _interval(readout.leakage, refitted.leakage_error, n_blocks, refitted.leakage)
+        for name, value, (low, high) in (
+            ("direction", readout.r2, refitted.r2_interval),
+            ("leakage", readout.leakage, refitted.leakage_interval),
+        ):
+            intervals[name] = min(low, value), max(high, value)
     significant = best.p_value <= PRESENT and max(intervals["direction"][0], intervals["readable"][0]) > 0
     many = part.sample.kind in ("rows", "crossed repeats")
-    by_own_codes = (recovered["own_codes"] if many else intervals["own_codes"][0]) >= PRESENT
+    by_own_codes = recovered["own_codes"] >= PRESENT and intervals["own_codes"][0] > (0.0 if many else PRESENT)
     present = (significant or by_own_codes) and recovered["readable"] > max(best.floor, PRESENT)
     rung, p_dependence, partner = _rung(recovered, readout), math.nan, ""
     if not present:
