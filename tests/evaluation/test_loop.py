@@ -344,7 +344,8 @@ class TestPosteriors:
         assert "pass codes=Posterior(mean, std)" in str(evaluation.rows[0].problem)
 
     def test_only_the_representation_with_a_posterior_gets_them(self):
-        both = compare(self.FACTORS, {"points": self.POSTERIOR.mean, "posterior": self.POSTERIOR}, quick=True)
+        given = {"points": self.POSTERIOR.mean, "posterior": self.POSTERIOR}
+        both = compare(self.FACTORS, given, metrics="all", quick=True)
         assert [row.representation for row in both.rows if row.metric == "rmig"] == ["posterior"]
         assert "failed" not in str(both)
 
@@ -404,6 +405,6 @@ def test_the_chance_level_is_that_of_these_sizes(chance, level):
 
 def test_pictures_are_those_of_the_first_seed(monkeypatch):
     monkeypatch.setattr(loop, "matched_pairs", lambda evidence, score: (score.settings.get("rng"),))
-    found = evaluate(FACTORS, CODES, metrics=["identification", "mcc"], seeds=[3, 4], quick=True)
+    found = evaluate(FACTORS, CODES, metrics=["identification", "mcc"], n_seeds=2, seed=3, quick=True)
     assert found.data.matched_pairs == {"codes": (found["identification"].settings.get("rng"),)}
     assert evaluate(FACTORS, CODES, metrics="mcc", quick=True).data.matched_pairs == {}

@@ -36,7 +36,7 @@ def test_the_panel_is_of_the_codes_that_matter(found):
     assert found.data.representations["codes"].code_names == tuple(f"code {i}" for i in PLANTED)
     assert found["identification"].value > 0.9
     assert not [row.label for row in found.rows if row.problem]
-    assert [row["codes"] for row in found.answer["factors"]] == [[f"code {i}"] for i in PLANTED]
+    assert [row["where"] for row in found.answer["factors"]] == [f"code {i}" for i in PLANTED]
 
 
 def test_it_is_said_how_many_codes_are_not_shown(found):

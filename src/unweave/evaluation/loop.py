@@ -34,6 +34,7 @@ from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
 from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.identifiability import Ladder, ladder
+from unweave.identifiability.responses import jackknife_error
 from unweave.metrics import identification
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.names import explains_options
@@ -266,7 +267,9 @@ def _dense(evidence: Evidence) -> Evidence:
 
 BLOCKS = 20  # blocks of the jackknife behind the intervals of a ladder
 
-IDENTIFIED_SOMEHOW = ("one code", "own codes", "own direction", "readable")
+SMALLEST_P = 0.01  # of the test of axes, which draws 99 mixtures
+
+SMALLEST_DIFFERENCE = 0.005  # of ladder values: smaller ones are not shown with two decimals
 
 BUDGET = 30.0
 
@@ -493,23 +496,20 @@ def _ladders(
 
 
 def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
-    """Which representations differ significantly in `Ladder.value`, by t-tests with Holm's correction.
+    """Which representations differ significantly in `Ladder.value`, by paired t-tests with Holm's correction.
 
-    The standard error of a value is bounded by the mean of those of its factors, as if their errors were equal, and the
-    errors of two representations count as independent; both make the test conservative. Own codes count only where the
-    axes are the factors (p <= 1 - level): otherwise they are luck of a random mixing.
+    The standard error of a difference is that of the jackknife over blocks of the same samples. Own codes count where
+    the axes of one of the two are the factors (p <= (1 - level) / number of representations): otherwise they are luck
+    of a random mixing. Differences below `SMALLEST_DIFFERENCE` do not count.
     """
-    tested = {name: _tested_value(one, 1 - level) for name, one in ladders.items()}
     order = sorted(ladders, key=lambda name: -ladders[name].value)
     pairs = list(itertools.combinations(order, 2))
-    errors = [max(math.hypot(tested[a][1], tested[b][1]), 1e-12) for a, b in pairs]
-    gaps = [tested[a][0] - tested[b][0] for a, b in pairs]
-    t = np.abs(gaps) / np.array(errors)
-    p_values = corrected(2 * stats.t.sf(t, BLOCKS - 1), "holm")
+    tested = [_tested(ladders[a], ladders[b], max((1 - level) / len(ladders), SMALLEST_P)) for a, b in pairs]
+    p_values = corrected(np.array([p_value for _, _, p_value in tested]), "holm")
     reach = float(stats.t.ppf(0.5 + level / 2, BLOCKS - 1))
     differences = tuple(
         Difference(a, b, gap, error, gap - reach * error, gap + reach * error, float(p))
-        for (a, b), gap, error, p in zip(pairs, gaps, errors, p_values, strict=True)
+        for (a, b), (gap, error, _), p in zip(pairs, tested, p_values, strict=True)
     )
     apart = {frozenset((each.first, each.second)) for each in differences if each.p_value <= 1 - level}
     ties = sets_of_ties(order, apart)
@@ -518,22 +518,18 @@ def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
     return Comparison("ladder", level, n_rows, scores, differences, ties, letters_of(order, ties))
 
 
-def _tested_value(one: Ladder, level: float) -> tuple[float, float]:
-    """The value without own codes that may be luck, and a bound of its standard error."""
-    counts = [row for row in one.rows if row.rung in IDENTIFIED_SOMEHOW]
-    n_free = sum(row.rung != "implied" for row in one.rows)
-    reach = float(stats.t.ppf(0.975, BLOCKS - 1))
-
-    def error(name: str) -> float:
-        widths = [max(np.abs(np.subtract(row.intervals[name], getattr(row, name)))) for row in counts]
-        return float(sum(widths)) / reach / max(n_free, 1)
-
-    linear = max(error("direction"), error("own_codes"))
-    value, spread = one.readable / 4 + one.direction / 4, error("readable") / 4 + linear / 4
-    if one.axes_p_value <= level:
-        slope = 1 / (1 - one.luck) if one.own_codes >= 0 else 1 / max(2 * one.luck, 1e-9)
-        return value + one.own_codes / 2, spread + slope * (error("own_codes") + one.luck * linear) / 2
-    return value, spread
+def _tested(one: Ladder, two: Ladder, level: float) -> tuple[float, float, float]:
+    """The difference of two values without own codes that may be luck, its standard error, and the p-value."""
+    gap, blocks = 0.0, np.zeros(1)
+    by_own_codes = min(one.axes_p_value, two.axes_p_value) <= level
+    weights = {"readable": 0.25, "direction": 0.25, "own_codes": 0.5 * by_own_codes}
+    for side, sign in ((one, 1.0), (two, -1.0)):
+        without = side.replicates
+        gap += sign * sum(weight * getattr(side, name) for name, weight in weights.items())
+        blocks = blocks + sign * np.asarray(sum(weight * without[name] for name, weight in weights.items()))
+    error = max(float(jackknife_error(blocks)), 1e-12)
+    excess = max(abs(gap) - SMALLEST_DIFFERENCE, 0.0)
+    return gap, error, float(2 * stats.t.sf(excess / error, max(blocks.size - 1, 1)))
 
 
 def _check_settings(n_jobs: int, assurance: _Assurance) -> None:

@@ -29,6 +29,7 @@ from unweave.trust.comparison import Comparison, tied_letters
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.floors import NoiseFloor
 from unweave.trust.intervals import Interval
+from unweave.trust.reasons import UNTESTABLE
 from unweave.trust.verdict_record import Level, Verdict
 from unweave.whole_files import write_whole
 
@@ -141,6 +142,8 @@ SIGNIFICANT = 0.05
 
 NOT_IN_BUDGET = ("no_nulls_in_budget", "no_parts_in_budget")
 
+UNDECIDED = ("fewer_nulls", *UNTESTABLE)  # notes of a floor whose p-value decides nothing
+
 Said = tuple[str, "Row"]
 
 
@@ -248,22 +251,24 @@ class Row:
 
     @property
     def at_noise_level(self) -> bool:
-        """Whether the score is not significantly better than that of random codes."""
+        """Whether a test was possible and finished, and the score is not significantly better than that of noise."""
         floor = self.noise_floor
-        return floor is not None and floor.defined and floor.p_value > max(SIGNIFICANT, floor.resolution)
+        if floor is None or not floor.defined or any(note.kind in UNDECIDED for note in floor.notes):
+            return False
+        return floor.p_value > max(SIGNIFICANT, floor.resolution)
 
     @property
     def level(self) -> Level:
         """Level of the verdict, the same in every output.
 
-        'noise level' if random codes score as well as this one, which may be trusted. 'not checked' if there is no
-        verdict, or if it rests on a check that did not fit into the budget.
+        'noise level' if random codes score as well as this one, whatever else the verdict says. 'not checked' if there
+        is no verdict, or if it rests on a check that did not fit into the budget.
         """
         if self.verdict is None:
             return Level.NOT_CHECKED
-        level, kinds = self.verdict.level, [reason.finding.kind for reason in self.verdict.reasons]
-        if level is Level.TRUST and self.at_noise_level:
+        if self.at_noise_level:
             return Level.NOISE
+        level, kinds = self.verdict.level, [reason.finding.kind for reason in self.verdict.reasons]
         doubtful = level in (Level.TRUST, Level.CAUTION)
         of_floor = kinds if level is Level.TRUST else kinds[:1]
         missing = "trial_not_in_budget" in kinds or "floor_not_in_budget" in of_floor

@@ -6,7 +6,7 @@ The penalty for a fold is the one with the smallest error on all other folds, so
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -404,6 +404,8 @@ class OwnCodes:
         The same for the best block of codes.
     block : tuple of int
         Codes of the block.
+    replicates : array of blocks
+        ``own_codes`` without each block.
     """
 
     one_code: float = 0.0
@@ -413,6 +415,7 @@ class OwnCodes:
     own_codes: float = 0.0
     own_codes_error: float = 0.0
     block: tuple[int, ...] = ()
+    replicates: FloatArray = field(default_factory=lambda: np.zeros(0))
 
 
 def code_functions(codes: FloatArray, n_functions: int) -> FloatArray:
@@ -452,9 +455,10 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
         value, error = readout.r2 * lowest, readout.r2_error * lowest
         if length == 1:
             shape = _shape(columns[:, 0], path, target, fold)
-            best = OwnCodes(value, error, int(pool[0]), shape, value, error, (int(pool[0]),))
+            block = (int(pool[0]),)
+            best = OwnCodes(value, error, block[0], shape, value, error, block, readout.replicates * lowest)
         elif value > best.own_codes:
-            best = _with_block(best, value, error, pool[:length])
+            best = _with_block(best, readout, lowest, pool[:length])
     # joint functions of own codes, such as sine and cosine; and maps from one code with jumps
     jumps = best.one_code < worth[pool[0]] - LEAST_JUMP
     if jumps or (pool.size > 1 and best.own_codes < 0.9):
@@ -467,12 +471,14 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
             if length == 1 and value > best.one_code:
                 best = replace(best, one_code=value, one_code_error=error, shape="folded")
             if value > best.own_codes:
-                best = _with_block(best, value, error, pool[:length])
+                best = _with_block(best, readout, lowest, pool[:length])
     return best
 
 
-def _with_block(best: OwnCodes, value: float, error: float, block: Rows) -> OwnCodes:
-    return replace(best, own_codes=value, own_codes_error=error, block=tuple(block.tolist()))
+def _with_block(best: OwnCodes, readout: Readout, lowest: float, block: Rows) -> OwnCodes:
+    value, error = readout.r2 * lowest, readout.r2_error * lowest
+    without = readout.replicates * lowest
+    return replace(best, own_codes=value, own_codes_error=error, block=tuple(block.tolist()), replicates=without)
 
 
 class _Few:

@@ -33,8 +33,10 @@ def _of_factor(row: LadderRow, number: float) -> Finding:
         return Finding("factor_identified", factors=(row.factor,), codes=list(row.codes), share=share)
     reason, codes = _reason(row), [] if row.rung == "absent" else list(row.codes)
     others = row.mixed_with if reason == "mixed" else ()
-    kind = "factor_partly_identified" if share >= PARTLY else "factor_not_identified"
-    return Finding(kind, factors=(row.factor, *others), codes=codes, share=share, reason=reason)
+    about = (row.factor, *others)
+    if share >= PARTLY:
+        return Finding("factor_partly_identified", factors=about, codes=codes, share=share, reason=reason)
+    return Finding("factor_not_identified", factors=about, codes=codes, share=share, reason=reason)
 
 
 def _reason(row: LadderRow) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from unweave.codec import plain_data
@@ -25,6 +25,8 @@ NOT_KNOWN = "not known"
 OWN, IDENTIFIED = ("one code", "own codes"), ("one code", "own codes", "own direction")
 
 IN_CODES = (*IDENTIFIED, "readable")
+
+MUCH = 0.1  # share of a direction's response that is unexplained, above which leakage is a range
 
 WELL = 0.8  # smallest recovery of a factor that is identified up to a class of maps
 
@@ -48,8 +50,9 @@ class FactorRow:
     """How far one factor is identified: the rung of the ladder, where, and the held-out recoveries of all rungs.
 
     ``recovery`` is that of the rung, from ``low`` to ``high``, and ``words`` is the rung as a person would say it.
-    ``where`` names codes, or says that it is a direction. ``note`` says what is in the way of a higher rung. ``rung``
-    is 'not known' for a factor that never varies.
+    ``where`` names codes, or says that it is a direction. Leakage is between ``leakage`` and ``most_leakage``, which
+    counts all of the direction's response that the model does not explain. ``note`` says what is in the way of a higher
+    rung. ``rung`` is 'not known' for a factor that never varies.
     """
 
     factor: str
@@ -64,8 +67,22 @@ class FactorRow:
     direction: float | None = None
     readable: float | None = None
     leakage: float | None = None
+    most_leakage: float | None = None
     leaks_into: str = ""
     note: str = ""
+
+    @property
+    def leaks(self) -> str:
+        """Leakage in words, as a lower bound or as a range if much of the response is unexplained."""
+        if self.leakage is None or self.most_leakage is None or not self.direction:
+            return ""
+        least, most = number(self.leakage), number(self.most_leakage)
+        return say("leakage", least=least, most=most if self.unexplained else "", into=self.leaks_into)
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether so much of the direction's response is unexplained that leakage may be much larger."""
+        return (self.most_leakage or 0.0) - (self.leakage or 0.0) > MUCH
 
     @property
     def counts(self) -> bool:
@@ -106,6 +123,7 @@ def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
         low=_known(low),
         high=_known(high),
         **{name: _known(getattr(row, name)) for name in ("one_code", "own_codes", "direction", "readable", "leakage")},
+        most_leakage=_known(min(1.0, row.leakage + row.noise)),
         leaks_into=row.leaks_into,
         note=_note(row, kind, quick),
     )
@@ -120,7 +138,9 @@ def _note(row: LadderRow, kind: str, quick: bool) -> str:
             return say("note_of", reason="noisy", share=row.code_noise)
         return say("note_of", reason="folded code") if row.shape == "folded" and kind != "circular" else ""
     if row.rung == "own direction":
-        return say("note_of", reason="mixed", others=row.mixed_with, code=row.code) if row.mixed_with else ""
+        mixed = say("note_of", reason="mixed", others=row.mixed_with, code=row.code) if row.mixed_with else ""
+        unsure = say("note_of", reason="unexplained", leakage=row.leakage, most=min(1.0, row.leakage + row.noise))
+        return "; ".join(filter(None, [mixed, unsure if row.noise > MUCH else ""]))
     if row.rung == "readable":
         if row.leaks_into and row.leakage > 0.1 * (1 - row.noise):
             return say("note_of", reason="leaks", leakage=row.leakage, into=row.leaks_into)
@@ -177,7 +197,8 @@ UNEXPLAINED = "unexplained variance"
 class QuestionLine:
     """A question and its answer: 'yes', 'partly', 'no' or 'not known', by a metric with its score and verdict.
 
-    ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, and ``level`` the verdict.
+    ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, and ``level`` the verdict. The
+    answer to "own code for each factor" counts the factors of the ladder, such as '1 of 3', or is 'no' for none.
     """
 
     question: str
@@ -203,7 +224,12 @@ def question_lines(evaluation: Evaluation, representation: str) -> tuple[Questio
         if question.name == OTHER_CONTENT and (content := _other_content(question, evaluation, representation)):
             lines.append(content)
         elif row is not None and has_number(row):
-            lines.append(line_of(question, row, evaluation))
+            line = line_of(question, row, evaluation)
+            counted = [each for each in factor_rows(evaluation, representation) if each.counts]
+            if question.name == "recovery" and counted:
+                n_own = sum(each.rung in OWN for each in counted)
+                line = replace(line, answer=f"{n_own} of {len(counted)}" if n_own else "no")
+            lines.append(line)
     return tuple(lines)
 
 
@@ -230,16 +256,26 @@ def line_of(question: Question, row: Row, evaluation: Evaluation) -> QuestionLin
 
 def _in_a_word(row: Row, noise: float | None) -> str:
     """The answer in a word, from the position of the score between noise and the best score."""
-    if row.score is None or not math.isfinite(row.card.best) or row.level in (Level.DO_NOT_USE, Level.NO_VERDICT):
+    if row.score is None or not math.isfinite(row.card.best):
         return NOT_KNOWN
     if row.level is Level.NOISE:
         return "no"
+    if row.level in (Level.DO_NOT_USE, Level.NO_VERDICT):
+        return NOT_KNOWN
     start = row.card.bounds[0] if not row.card.lower_is_better else row.card.bounds[1]
     start = noise if noise is not None else start
     if not math.isfinite(start) or start == row.card.best:
         return NOT_KNOWN
     share = (row.score.value - start) / (row.card.best - start)
     return "yes" if share >= YES else "partly" if share > PARTLY else "no"
+
+
+def noise_sentence(row: Row) -> str:
+    """What it means that this row is at noise level."""
+    value, floor = (math.nan if row.score is None else row.score.value), row.noise_floor
+    if row.metric == "identification" or floor is None:
+        return say("no_better_than_mixing", value=value)
+    return str(Finding("scores_like_noise", value=value, floor=floor.floor, p_value=floor.p_value))
 
 
 def _other_content(question: Question, evaluation: Evaluation, representation: str) -> QuestionLine | None:
@@ -412,17 +448,34 @@ def _factors_depend(diagnosis: Diagnosis | None) -> bool:
 
 @dataclass(frozen=True)
 class LadderParts:
-    """The ladder in four numbers: `Ladder.value`, and its parts own codes (beyond luck), direction and readable."""
+    """The ladder in four numbers: `Ladder.value`, and its parts own codes (beyond luck), direction and readable.
+
+    ``intervals`` are those of the parts; own codes have that of `identification`, which is the same number.
+    """
 
     value: float
     own_codes: float
     direction: float
     readable: float
+    intervals: dict[str, tuple[float, float]]
 
     @classmethod
-    def of(cls, ladder: Ladder) -> LadderParts:
-        """The numbers of this ladder."""
-        return cls(ladder.value, ladder.own_codes, ladder.direction, ladder.readable)
+    def of(cls, evaluation: Evaluation, representation: str) -> LadderParts | None:
+        """The numbers of the ladder of this representation; None without a ladder."""
+        ladder, row = evaluation.data.ladders.get(representation), evaluation.row("identification", representation)
+        if ladder is None:
+            return None
+        ends = {name: ladder.intervals[name] for name in ("direction", "readable")}
+        if row is not None and row.ends is not None:
+            ends["own_codes"] = min(row.ends[0], ladder.own_codes), max(row.ends[1], ladder.own_codes)
+        return cls(ladder.value, ladder.own_codes, ladder.direction, ladder.readable, ends)
+
+    def __str__(self) -> str:
+        own, direction, readable = (
+            with_ends(getattr(self, name), *self.intervals.get(name, (None, None)))
+            for name in ("own_codes", "direction", "readable")
+        )
+        return say("three_parts", own=own, direction=direction, readable=readable, beyond=self.own_codes > 0)
 
 
 @dataclass(frozen=True)
@@ -474,7 +527,7 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
         headline=_headline(evaluation, name, rows),
         identified=identified_up_to(rows),
         axes=_axes(ladder, rows),
-        parts=None if ladder is None else LadderParts.of(ladder),
+        parts=LadderParts.of(evaluation, name),
         factors=rows,
         questions=lines,
         report=_report(evaluation, name, rows, lines),
@@ -527,15 +580,16 @@ def _axes(ladder: Ladder | None, rows: Sequence[FactorRow]) -> str:
 def _report(
     evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]
 ) -> str:
-    """The trusted numbers in one sentence, and how far the factors are identified."""
+    """How far the factors are identified, with the parts of the ladder, and then the trusted scores."""
     if all(line.level is Level.NOT_CHECKED for line in lines):
         return say("not_checked")
+    parts = LadderParts.of(evaluation, representation)
     scores = [
         reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise)
         for line in lines
         if line.level is Level.TRUST and line.question != OTHER_CONTENT and line.value is not None
     ]
-    if not scores:
+    if not scores and parts is None:
         return say("no_report")
     data, screening = evaluation.data, evaluation.data.screening.get(representation)
     return say(
@@ -543,6 +597,7 @@ def _report(
         n_rows=data.n_rows,
         n_codes=data.representations[representation].n_codes,
         scores=scores,
+        parts=parts and str(parts),
         found=_headline(evaluation, representation, rows) if rows else "",
         n_given=screening.n_codes if screening else None,
     )
@@ -715,7 +770,7 @@ def factor_table(rows: Sequence[FactorRow]) -> TextTable:
                 *(row.factor, row.words, row.where),
                 "" if row.low is None else f"{number(row.low)} to {number(row.high)}",
                 *(number(value) for value in (row.one_code, row.own_codes, row.direction, row.readable)),
-                number(row.leakage) + (f" into {row.leaks_into}" if row.leaks_into else ""),
+                row.leaks,
                 row.note,
             )
             for row in shown_factors(rows)
@@ -796,7 +851,7 @@ def with_ends(value: float | None, low: float | None, high: float | None) -> str
 
 def parts_sentence(parts: LadderParts | None) -> str:
     """The three parts of the ladder and its value in one sentence, shown wherever `identification` is."""
-    return "" if parts is None else say("parts", **plain_data(parts))
+    return "" if parts is None else say("parts", parts=str(parts), value=parts.value)
 
 
 SCHEMA = "unweave.answer/2"

@@ -34,6 +34,7 @@ from unweave.report.answer import (
     compared_answer,
     compared_by,
     fitting_advice,
+    noise_sentence,
     parts_sentence,
     plain_answer,
     representation_table,
@@ -46,7 +47,7 @@ from unweave.score import Score, ShownMatrix
 from unweave.sentences import counted, fixed, listed
 from unweave.trust.comparison import Comparison
 from unweave.trust.floors import NoiseFloor
-from unweave.trust.verdict_record import Level, Reason
+from unweave.trust.verdict_record import SECTIONS, Level, Reason
 
 
 def trusted_scores(metrics: list[dict[str, Any]]) -> str:
@@ -149,9 +150,16 @@ def interval_fields(row: Row) -> dict[str, Any] | None:
 
 
 def verdict_fields(row: Row, evaluation: Evaluation) -> dict[str, Any] | None:
-    """Return the level of the verdict and its reasons, each with the measured quantity and the advice."""
+    """Return the level of the verdict and its reasons, each with the measured quantity and the advice.
+
+    At noise level, this is the only reason, and nothing is advised.
+    """
     if row.verdict is None:
         return None
+    if row.level is Level.NOISE and row.noise_floor is not None:
+        floor = row.noise_floor
+        known = {"quantity": "noise floor", "measured": _known(floor.floor), "section": SECTIONS["P4"], "how": ""}
+        return {"level": row.level, "reasons": [{"sentence": noise_sentence(row), **known, "instead": ""}]}
     reasons = [
         _reason_fields(reason) | {"instead": fitting_advice(reason, evaluation, row.representation)}
         for reason in row.verdict.reasons
@@ -563,7 +571,8 @@ def _tables(evaluation: Evaluation) -> dict[str, Any]:
         found = representation_table(compared_answer(evaluation))
         return {"representations": found, "shown_factors": [], "parts": ""}
     answer = answer_of(evaluation)
-    return {"shown_factors": shown_factors(answer.factors), "parts": parts_sentence(answer.parts)}
+    shown = [plain_data(row) | {"leaks": row.leaks} for row in shown_factors(answer.factors)]
+    return {"shown_factors": shown, "parts": parts_sentence(answer.parts)}
 
 
 def _rankings(evaluation: Evaluation) -> dict[str, Any]:
