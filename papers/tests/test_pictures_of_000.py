@@ -11,6 +11,7 @@ pytest.importorskip("torch")
 pytest.importorskip("zuko")
 
 from unweave import EvidenceError, spectrum
+from unweave.errors import OptionError
 from unweave.synthetic.known_decoders import Torus
 from unweave_papers.experiment import Options, experiment_claims, experiment_of, paper_of
 from unweave_papers.paper000 import flows as sample_sizes
@@ -74,7 +75,7 @@ def test_a_digit_without_samples_is_named(tmp_path):
 
 def test_images_that_are_too_large_are_refused_in_a_sentence(tmp_path):
     data = written_digits(tmp_path / "data", side=40)
-    with pytest.raises(EvidenceError, match="Images of 40 x 40 cannot be padded to 32"):
+    with pytest.raises(OptionError, match="Images of 40 x 40 cannot be padded to 32"):
         experiment_claims("000", "fig4", Options(tmp_path, data=data, quick=True))
 
 

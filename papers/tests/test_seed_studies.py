@@ -158,7 +158,7 @@ def test_small_models_are_trained_as_they_are_stated(monkeypatch, tmp_path):
     assert first["folder"] == tmp_path / "small-models-7-codes-600-steps"
     assert (usual["n_seeds"], usual["seed"]) == (small_models.N_SEEDS, 0)
     assert usual["settings"].n_steps == small_models.N_STEPS
-    settings = small_models.settings_of(stated)
+    settings = first["settings"]
     assert (settings.learning_rate, settings.reconstruction_weight, settings.checkpoint_every) == (0.001, 16.0, 1000)
     annealed = small_models.annealed_vae(stated)
     assert (annealed.gamma, annealed.capacity, annealed.capacity_steps) == (100, 4, 300)

@@ -341,7 +341,9 @@ def guardians_figure(figure: PaperFigure, parts: Sequence[Shown]) -> Figure:
     if parts[0].part.kind == "map":
         return _maps(figure, parts[0])
     panels = [(shown, panel) for shown in parts for panel in _panels(shown)]
-    n_columns = _n_columns(parts, len(panels))
+    part, n_columns = parts[0].part, min(len(panels), PANELS_PER_ROW)
+    if len(parts) == 1 and part.rows:
+        n_columns = len(_values(parts[0], part.columns)) if part.columns else 1
     n_rows = math.ceil(len(panels) / n_columns)
     drawing = _figure(max(3.1 * n_columns, 4.6), 2.5 * n_rows + 0.9)
     grid = drawing.subplots(n_rows, n_columns, squeeze=False, sharey=True)
@@ -363,13 +365,6 @@ def guardians_figure(figure: PaperFigure, parts: Sequence[Shown]) -> Figure:
     n_across = int(drawing.get_figwidth() / 1.15)
     drawing.legend(handles=handles, loc="outside lower center", ncols=n_across, frameon=False, fontsize=8)
     return drawing
-
-
-def _n_columns(parts: Sequence[Shown], n_panels: int) -> int:
-    part = parts[0].part
-    if len(parts) == 1 and part.rows:
-        return len(_values(parts[0], part.columns)) if part.columns else 1
-    return min(n_panels, PANELS_PER_ROW)
 
 
 def _values(shown: Shown, name: str) -> list[Any]:
