@@ -525,8 +525,8 @@ def claim_rows(paper: str, *numbers: int, folder: Path = Path()) -> Iterator[Cla
         claim = claim_of(f"{paper}:{number}")
         found = evidence_of(claim, Options(folder))
         here = "; ".join(f"{name}: {figure}" for name, figure in found.figures.items())
-        paper, in_part = claim.stated or "no figure", found.holds is None
-        yield ClaimCheck(claim.statement, paper, here, found.holds is True, number, in_part=in_part)
+        stated, in_part = claim.stated or "no figure", found.holds is None
+        yield ClaimCheck(claim.statement, stated, here, found.holds is True, number, in_part=in_part)
 
 
 def summary_table() -> Any:
