@@ -507,9 +507,13 @@ def compared(claim: Claim, found: ClaimEvidence) -> tuple[Outcome, str]:
     moved = [
         f"{name}: {figure} instead of {claim.figures[name]}"
         for name, figure in found.figures.items()
-        if not np.isclose(figure.value, claim.figures[name].value, rtol=0, atol=claim.tolerance, equal_nan=True)
+        if not _close(figure.value, claim.figures[name].value, claim.tolerance)
     ]
     return ("figure moved", "; ".join(moved)) if moved else ("as recorded", "")
+
+
+def _close(value: float, recorded: float, tolerance: float) -> bool:
+    return (math.isnan(value) and math.isnan(recorded)) or value == recorded or abs(value - recorded) <= tolerance
 
 
 def claim_rows(paper: str, *numbers: int, folder: Path = Path()) -> Iterator[ClaimCheck]:
