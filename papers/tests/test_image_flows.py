@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("zuko")
 
 from unweave import Evidence, EvidenceError  # noqa: E402
+from unweave.errors import UnweaveError  # noqa: E402
 from unweave.metrics import manifold_total_correlation, total_entropy  # noqa: E402
 from unweave.neural.flows import FlowObjective, FlowTraining  # noqa: E402
 from unweave_papers.image_flows import (  # noqa: E402
@@ -345,7 +346,7 @@ def test_after_a_loss_of_nan_the_run_is_kept_and_goes_on_with_a_lower_rate(tmp_p
     assert all(torch.isfinite(weight).all() for weight in flow.parameters())
     slower = dataclasses.replace(SHORT, learning_rate=5e-4)
     assert train_on_images(image_flow(SMALL_IMAGE_TRAINING), pictures(), settings=slower, checkpoint=path)[-1].step == 6
-    with pytest.raises(EvidenceError, match="other settings"):
+    with pytest.raises(UnweaveError, match="other settings"):
         train_on_images(image_flow(SMALL_IMAGE_TRAINING), pictures(), settings=SHORT, checkpoint=path)
 
 

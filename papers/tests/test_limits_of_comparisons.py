@@ -141,7 +141,7 @@ def test_unibound_of_more_images_is_affordable_in_proportion():
 
 @pytest.mark.parametrize(("ratio", "holds"), [(0.599, True), (0.6, False)])
 def test_deviations_have_to_fall_below_six_tenths(ratio, holds):
-    found = sample_sizes.SampleSpread((1, 4), {"manifold entropy": [1.0, ratio], "total entropy": [1.0, ratio]})
+    found = {"manifold entropy": {1: 1.0, 4: ratio}, "total entropy": {1: 1.0, 4: ratio}}
     assert [check.holds for check in sample_sizes.compare_spread(found, None)][:2] == [holds, holds]
 
 
@@ -208,9 +208,13 @@ def test_the_total_correlation_may_fall_by_a_twentieth(last, verdict):
 
 
 def test_the_drop_after_the_core_is_between_sorted_entropies():
-    flow = SimpleNamespace(entropies=np.array([1.0, 7.0, 4.0, 2.0]), order=[1, 2, 3, 0])
-    assert [core_flows._drop(flow, after) for after in (1, 2, 3)] == [3.0, 2.0, 1.0]
-    assert [core_flows._in_front(flow, core) for core in (1, 2, 3, 4)] == [0, 1, 2, 4]
+    none = np.empty(0)
+    flow = MeasuredFlow("", 0.0, np.array([1.0, 7.0, 4.0, 2.0]), none, 1.0, none, none, none, none)
+    groups = [core_flows.CoreFlows(core, (flow,)) for core in (1, 2, 3)]
+    shown = {check.claim: check.here for check in core_flows.compare_core(groups, None)}
+    drops = [shown[f"core of {core}: drop of the sorted entropies after the core, nats"] for core in (1, 2, 3)]
+    assert drops == ["3.00", "2.00", "1.00"]
+    assert [shown[f"core of {core}: core latents among the first {core}"] for core in (1, 2, 3)] == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize(

@@ -368,19 +368,17 @@ def test_seeds_without_a_score_do_not_count_for_an_interval(tmp_path):
     assert key[:-1] == ("exp01", "", "D1", "E1", 1000, 5, 5, 0.0, None, None, "", None)
 
 
-def test_means_are_written_beside_those_of_the_authors(tmp_path):
-    from unweave_papers.paper003.figures import Computed, write_comparisons, write_means
+def test_means_are_written_beside_those_of_the_authors():
+    from unweave_papers.paper003.figures import Computed, table_of_comparisons, table_of_means
 
     other = (*KEY[:-1], "R2")
     ours = {KEY: SeedMean(0.5, 0.25, 0.75), other: SeedMean(1 / 3, 0.3, 0.4)}
-    path = write_means(tmp_path / "new" / "deep" / "means.csv", Computed(ours, {KEY: SeedMean(0.125)}, {}))
-    head, first, second = path.read_text(encoding="utf-8").splitlines()
+    head, first, second = table_of_means(Computed(ours, {KEY: SeedMean(0.125)}, {})).splitlines()
     assert head.endswith("metric,mean,low,high,authors_mean,authors_low,authors_high")
     assert first.endswith("MCC-P,0.5,0.25,0.75,0.125,nan,nan")
     assert second.endswith("R2,0.333333,0.3,0.4,,,")
     agreement = CellAgreement("exp03", KEY, SeedMean(0.5, 0.4, 0.6), SeedMean(0.75, 0.5, 1.0))
-    path = write_comparisons(tmp_path / "comparisons.csv", [agreement])
-    head, line = path.read_text(encoding="utf-8").splitlines()
+    head, line = table_of_comparisons([agreement]).splitlines()
     assert head.startswith("experiment,cell,metric,authors_mean,authors_low,authors_high,here_mean,here_low,here_high")
     assert ",MCC-P,0.5,0.4,0.6,0.75,0.5,1,True,False,other draws" in line
 

@@ -123,7 +123,7 @@ def test_an_experiment_runs_from_training_to_pictures(paper, name, tmp_path):
     experiment.check(options)
     data = experiment.compute(options)
     assert list(experiment.compare(data, options))
-    assert all(path.exists() for path in experiment.draw(data, options))
+    assert all(figure.axes for _, figure in experiment.draw(data, options))
 
 
 @pytest.mark.parametrize(("reference", "sign"), [("RMIG", 1), ("JEMMIG", -1)])
@@ -158,7 +158,7 @@ def test_small_models_are_trained_as_they_are_stated(monkeypatch, tmp_path):
     assert first["folder"] == tmp_path / "small-models-7-codes-600-steps"
     assert (usual["n_seeds"], usual["seed"]) == (small_models.N_SEEDS, 0)
     assert usual["settings"].n_steps == small_models.N_STEPS
-    settings = small_models.settings_of(stated)
+    settings = first["settings"]
     assert (settings.learning_rate, settings.reconstruction_weight, settings.checkpoint_every) == (0.001, 16.0, 1000)
     annealed = small_models.annealed_vae(stated)
     assert (annealed.gamma, annealed.capacity, annealed.capacity_steps) == (100, 4, 300)

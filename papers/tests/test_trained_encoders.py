@@ -255,11 +255,11 @@ def test_002_an_attack_needs_no_covariances(alpha):
     posterior = Posterior(mean, std) if alpha == 0 else Redundancy(alpha).attack(Posterior(mean, std))
     evidence = Evidence(factors, posterior, kinds=["categorical"] * 3)
     expected = unibound(evidence, estimator=draws)
-    errors = np.hypot(found.unibound_error, float(expected.parts["standard_error"]))
-    assert found.unibound == pytest.approx(expected.raw, abs=4 * errors)
-    assert found.unibound_error == pytest.approx(float(expected.parts["standard_error"]), rel=1.0)
+    errors = np.hypot(found["error of UniBound"], float(expected.parts["standard_error"]))
+    assert found["UniBound"] == pytest.approx(expected.raw, abs=4 * errors)
+    assert found["error of UniBound"] == pytest.approx(float(expected.parts["standard_error"]), rel=1.0)
     gap = rmig(evidence, estimator=draws)
-    assert found.mig == pytest.approx(gap.raw, abs=6 * float(gap.parts["standard_error"]))
+    assert found["MIG"] == pytest.approx(gap.raw, abs=6 * float(gap.parts["standard_error"]))
 
 
 def test_002_sums_are_over_all_rows():

@@ -10,7 +10,8 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -81,9 +82,7 @@ class Encoded:
     def rows(self, chosen: NDArray[Any] | slice) -> Encoded:
         """The codes and factors of some of the rows."""
         arrays = {name: array[chosen] for name, array in self.arrays.items()}
-        return Encoded(
-            arrays, self.factors[chosen], self.factor_names, self.kinds, self.indices[chosen], dict(self.note)
-        )
+        return replace(self, arrays=arrays, factors=self.factors[chosen], indices=self.indices[chosen])
 
     def save(self, path: str | Path) -> Path:
         """Write the file; an interruption does not leave an incomplete file."""
@@ -110,14 +109,8 @@ def read_encoded(path: str | Path) -> Encoded:
             arrays = {name: array_in(content, name, path) for name in content.files}
         names, kinds = (tuple(map(str, arrays.pop(name))) for name in (NAMES, KINDS))
         note = json.loads(str(arrays.pop("note")))
-        return Encoded(
-            {name: array for name, array in arrays.items() if name.startswith("codes")},
-            arrays["factors"],
-            names,
-            kinds,
-            arrays["indices"],
-            note,
-        )
+        codes = {name: array for name, array in arrays.items() if name.startswith("codes")}
+        return Encoded(codes, arrays["factors"], names, kinds, arrays["indices"], note)
     except UnweaveError:
         raise
     except KeyError as error:
@@ -133,9 +126,9 @@ def encoder_of(model: Any) -> Encoder:
     """Function that encodes an array of images: the model, or its method encode; torch modules in evaluation mode."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(model, torch.nn.Module):
-        from unweave.neural.decoders import TorchEncoder
+        from unweave.neural.decoders import torch_encoded
 
-        return TorchEncoder(model)
+        return partial(torch_encoded, model)
     encode = getattr(model, "encode", None)
     function = encode if callable(encode) else model
     if not callable(function):
@@ -392,15 +385,7 @@ def _encoded_stretch(
 def _identity(note: Mapping[str, Any], probe: Mapping[str, NDArray[Any]], batch_size: int) -> dict[str, Any]:
     """What identifies an encoding, so that only its own parts are reused; a model is identified by its first codes."""
     choice = {name: note[name] for name in ("dataset", "fingerprint", "rows", "seed")}
-    return choice | {"batch size": batch_size, "model": _digest(probe)}
-
-
-def _digest(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Digest of the codes of the first images; codes are rounded, because sums can differ in their last digits."""
     digest = hashlib.blake2b(digest_size=16)
-    for name, array in arrays.items():
+    for name, array in probe.items():  # rounded, because sums can differ in their last digits
         digest.update(name.encode() + np.round(array, 3).tobytes())
-    return digest.hexdigest()
-
-
-__all__ = ["Encoded", "encode", "read_encoded"]
+    return choice | {"batch size": batch_size, "model": digest.hexdigest()}

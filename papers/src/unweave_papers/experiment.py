@@ -10,11 +10,18 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unweave.evidence import EvidenceError
 from unweave.names import suggestion
 from unweave.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# the name of each file without the number of its paper, and the figure, or the text of a table
+Pictures = Iterator[tuple[str, "Figure"]]
+Tables = Iterator[tuple[str, str]]
 
 # options that name folders which an experiment may need, and the content of these folders
 FOLDERS = {
@@ -112,9 +119,9 @@ class ClaimCheck:
         return cls(claim, paper, f"{value:.3f}", above < value < below, ledger, value=value)
 
 
-def nothing_to_write(data: Any, options: Options) -> Iterable[Path]:
-    """Write nothing, for experiments without tables or without figures."""
-    return ()
+def none(data: Any, options: Options) -> Iterator[Any]:
+    """Return nothing, for experiments without comparisons, tables or figures."""
+    return iter(())
 
 
 @dataclass(frozen=True)
@@ -132,8 +139,8 @@ class Experiment:
         progress if ``options.progress`` is set.
     compare : function of the data and Options
         Yields comparisons of the paper's numbers with ours, as `ClaimCheck`.
-    write, draw : function of the data and Options
-        Write tables and figures, and yield their paths. Only ``draw`` may need matplotlib.
+    draw, write : function of the data and Options
+        Yield figures, and tables as text, each with the name of its file.
     options : tuple of str
         Fields of `Options` that the experiment accepts; others raise an error.
     needs : tuple of str
@@ -145,9 +152,9 @@ class Experiment:
     name: str
     title: str
     compute: Callable[[Options], Any]
-    compare: Callable[[Any, Options], Iterable[ClaimCheck]]
-    write: Callable[[Any, Options], Iterable[Path]] = nothing_to_write
-    draw: Callable[[Any, Options], Iterable[Path]] = nothing_to_write
+    compare: Callable[[Any, Options], Iterable[ClaimCheck]] = none
+    draw: Callable[[Any, Options], Pictures] = none
+    write: Callable[[Any, Options], Tables] = none
     options: tuple[str, ...] = ("seed",)
     needs: tuple[str, ...] = ()
     cost: str = "seconds"
@@ -233,18 +240,20 @@ def experiment_claims(number: str, name: str, options: Options) -> list[ClaimChe
 
 def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
     """Compute an experiment, compare it with the paper and write its files; yield output for the terminal."""
+    from unweave.report.figures.geometry import save
+
     experiment = experiment_of(paper_of(number), name)
     experiment.check(options)
     data = experiment.compute(options)
     checks = list(experiment.compare(data, options))
     if checks:
         yield checks_table(checks)
-        yield f"wrote {_written(checks, options.folder / f'{number}-{name}-claims.json')}"
-    yield from (f"wrote {path}" for path in experiment.write(data, options))
-    if find_spec("matplotlib") is None:
-        yield "The pictures were not drawn, because matplotlib is not installed: install unweave[report]."
-        return
-    yield from (f"wrote {path}" for path in experiment.draw(data, options))
+        entries = [dataclasses.asdict(check) | {"verdict": check.verdict} for check in checks]
+        yield _wrote(options.folder / f"{number}-{name}-claims.json", json.dumps(entries, indent=1))
+    for stem, text in experiment.write(data, options):
+        yield _wrote(options.folder / f"{number}-{stem}.csv", text)
+    for stem, figure in experiment.draw(data, options):
+        yield f"wrote {save(figure, options.folder / f'{number}-{stem}.png')}"
 
 
 def checks_table(checks: Iterable[ClaimCheck]) -> Any:
@@ -258,13 +267,10 @@ def checks_table(checks: Iterable[ClaimCheck]) -> Any:
     return plain_table(headings if numbered else headings[1:], rows if numbered else [row[1:] for row in rows])
 
 
-def _written(checks: Iterable[ClaimCheck], path: Path) -> Path:
-    """Write the checks as JSON, atomically."""
-    found = [dataclasses.asdict(entry) | {"verdict": entry.verdict} for entry in checks]
-    text = json.dumps(found, indent=1)
+def _wrote(path: Path, text: str) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, lambda stream: stream.write(text.encode()))
-    return path
+    return f"wrote {path}"
 
 
 def papers_table() -> Any:

@@ -374,62 +374,40 @@ class FlattenedImage(InvertibleLayer):
 LAST_GAIN = 0.05  # so that couplings start near the identity
 
 
-class ConvolutionalSubnet(nn.Module):
-    """A network from images to images of the same size; the condition is a vector, or an image of that size."""
+class Subnet(nn.Module):
+    """The network of a coupling, convolutional for images and dense for features.
 
-    def __init__(self, sizes: tuple[int, int, int], condition_shape: tuple[int, ...] | None) -> None:
+    The condition of a convolutional network is a vector, or an image of that size; that of a dense one is flattened.
+    """
+
+    def __init__(
+        self, sizes: tuple[int, int, int], condition_shape: tuple[int, ...] | None, convolutional: bool
+    ) -> None:
         super().__init__()
         n_in, hidden, n_out = sizes
-        self.first = nn.Conv2d(n_in, hidden, 3, padding=1)
-        self.second = nn.Conv2d(hidden, hidden, 1)
-        self.last = nn.Conv2d(hidden, n_out, 3, padding=1)
+
+        def layer(n_in: int, n_out: int, width: int = 3) -> Any:
+            return nn.Conv2d(n_in, n_out, width, padding=width // 2) if convolutional else nn.Linear(n_in, n_out)
+
+        self.first, self.second, self.last = layer(n_in, hidden), layer(hidden, hidden, 1), layer(hidden, n_out)
         self.entry: nn.Module | None = None
+        self.flattens = not convolutional
         if condition_shape is not None:
-            n_given = condition_shape[0]
-            self.entry = nn.Linear(n_given, hidden) if len(condition_shape) == 1 else _wide(n_given, hidden)
-        _shrink(self.last)
+            as_image = convolutional and len(condition_shape) > 1
+            n_given = condition_shape[0] if convolutional else math.prod(condition_shape)
+            self.entry = layer(n_given, hidden) if as_image else nn.Linear(n_given, hidden)
+        with torch.no_grad():
+            self.last.weight.mul_(LAST_GAIN)
+            self.last.bias.zero_()
 
-    def forward(self, kept: Tensor, condition: Tensor | None) -> Tensor:
-        """Parameters of the coupling, as channels."""
-        hidden = self.first(kept)
+    def forward(self, fixed: Tensor, condition: Tensor | None) -> Tensor:
+        """Parameters of the coupling, as channels or features."""
+        hidden = self.first(fixed)
         if self.entry is not None:
             assert condition is not None
-            entered = self.entry(condition)
-            hidden = hidden + (entered[:, :, None, None] if entered.ndim == 2 else entered)
+            entered = self.entry(condition.flatten(1) if self.flattens else condition)
+            hidden = hidden + (entered[:, :, None, None] if entered.ndim < hidden.ndim else entered)
         return self.last(self.second(hidden.relu()).relu())
-
-
-class DenseSubnet(nn.Module):
-    """A network from features to features; the condition is flattened."""
-
-    def __init__(self, sizes: tuple[int, int, int], condition_shape: tuple[int, ...] | None) -> None:
-        super().__init__()
-        n_in, hidden, n_out = sizes
-        self.first = nn.Linear(n_in, hidden)
-        self.second = nn.Linear(hidden, hidden)
-        self.last = nn.Linear(hidden, n_out)
-        n_given = 0 if condition_shape is None else int(torch.Size(condition_shape).numel())
-        self.entry = nn.Linear(n_given, hidden) if n_given else None
-        _shrink(self.last)
-
-    def forward(self, kept: Tensor, condition: Tensor | None) -> Tensor:
-        """Parameters of the coupling, as features."""
-        hidden = self.first(kept)
-        if self.entry is not None:
-            assert condition is not None
-            hidden = hidden + self.entry(condition.flatten(1))
-        return self.last(self.second(hidden.relu()).relu())
-
-
-def _wide(n_in: int, n_out: int) -> nn.Conv2d:
-    return nn.Conv2d(n_in, n_out, 3, padding=1)
-
-
-def _shrink(layer: nn.Conv2d | nn.Linear) -> None:
-    with torch.no_grad():
-        layer.weight.mul_(LAST_GAIN)
-        if layer.bias is not None:
-            layer.bias.zero_()
 
 
 CouplingKind = Literal["affine", "gin", "spline"]
@@ -467,8 +445,7 @@ class ChannelCoupling(InvertibleLayer):
         self.n_kept = (shape[0] + 1) // 2
         n_moved = shape[0] - self.n_kept
         n_parameters = n_moved * (3 * bins - 1 if kind == "spline" else 2)
-        network = ConvolutionalSubnet if len(shape) == 3 else DenseSubnet
-        self.subnet: Any = network((self.n_kept, hidden, n_parameters), condition_shape)
+        self.subnet = Subnet((self.n_kept, hidden, n_parameters), condition_shape, convolutional=len(shape) == 3)
 
     def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
         """Next state, and the log of the volume change."""
@@ -619,11 +596,11 @@ def _glow(shape: tuple[int, int, int], settings: ImageFlowSettings) -> LayerChai
     layers: list[InvertibleLayer] = []
     n_channels, side, _ = shape
     for level in range(LEVELS):
-        layers.append(Downsampling(settings.downsampling))
         n_channels, side = 4 * n_channels, side // 2
         shape = (n_channels, side, side)
         hidden = settings.hidden_channels * 2**level
-        layers += _blocks(shape, settings.n_convolutional, hidden, condition, settings)
+        blocks = _blocks(shape, settings.n_convolutional, hidden, condition, settings)
+        layers += [Downsampling(settings.downsampling), *blocks]
     return LayerChain([*layers, *_dense(shape, settings.n_dense, condition, settings)])
 
 
@@ -654,18 +631,11 @@ def _dense(
 
 
 def _blocks(
-    shape: tuple[int, ...],
-    n_blocks: int,
-    hidden: int,
-    condition: tuple[int, ...] | None,
-    settings: ImageFlowSettings,
+    shape: tuple[int, ...], n_blocks: int, hidden: int, condition: tuple[int, ...] | None, settings: ImageFlowSettings
 ) -> Iterator[InvertibleLayer]:
     for block in range(n_blocks):
         seed = 1000 * settings.seed + 10 * block + len(shape)
         if settings.couplings != "gin":
             yield ActNorm(shape[0])
-        if len(shape) == 3:
-            yield LearnedRotation(shape[0], seed)
-        else:
-            yield FixedPermutation(shape[0], seed)
+        yield (LearnedRotation if len(shape) == 3 else FixedPermutation)(shape[0], seed)
         yield ChannelCoupling(shape, hidden, settings.couplings, condition, settings.bins)

@@ -176,9 +176,8 @@ def _refuse_unusable(images: Images, classes: Classes | None, objective: FlowObj
     if classes is not None and len(classes) != len(images):
         raise EvidenceError(f"There are {len(classes)} classes for {len(images)} images: pass one each.")
     if classes is not None:
-        _refuse_other_classes(
-            np.asarray(classes), max(flow.n_classes, 0 if flow.prior is None else len(flow.prior.means))
-        )
+        n_classes = max(flow.n_classes, 0 if flow.prior is None else len(flow.prior.means))
+        _refuse_other_classes(np.asarray(classes), n_classes)
     if objective.reconstruction and not all(0 <= i < flow.size for i in objective.core):
         raise EvidenceError(
             f"The core {objective.core} names latents that do not exist: use numbers from 0 to {flow.size - 1}."

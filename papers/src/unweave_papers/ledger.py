@@ -42,15 +42,11 @@ from unweave_papers.experiment import (
 )
 from unweave_papers.stored import StoredNumbers
 
+# fmt: off
 ClaimVerdict = Literal[
-    "holds",
-    "holds in part",
-    "does not hold",
-    "error of the text",
-    "artefact of code or protocol",
-    "not testable here",
+    "holds", "holds in part", "does not hold", "error of the text", "artefact of code or protocol", "not testable here",
 ]
-
+# fmt: on
 VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
 
 # the value of ClaimEvidence.holds that agrees with each verdict; None means that the statement holds in part
@@ -405,9 +401,8 @@ def reproduced_evidence(claim: Claim, options: Options) -> ClaimEvidence:
         raise EvidenceError(f"{', '.join(claim.experiments)} of {claim.paper} have no result on claim {claim.number}.")
     held = [row.holds for row in rows]
     figures = {row.claim: float(row.holds is True) if row.value is None else row.value for row in rows}
-    return ClaimEvidence.of(
-        True if all(held) else None if any(held) or any(row.in_part for row in rows) else False, figures
-    )
+    in_part = any(held) or any(row.in_part for row in rows)
+    return ClaimEvidence.of(True if all(held) else None if in_part else False, figures)
 
 
 def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -> Iterator[CheckedClaim]:
@@ -534,14 +529,8 @@ def claim_rows(paper: str, *numbers: int, folder: Path = Path()) -> Iterator[Cla
         claim = claim_of(f"{paper}:{number}")
         found = evidence_of(claim, Options(folder))
         here = "; ".join(f"{name}: {figure}" for name, figure in found.figures.items())
-        yield ClaimCheck(
-            claim.statement,
-            claim.stated or "no figure",
-            here,
-            found.holds is True,
-            number,
-            in_part=found.holds is None,
-        )
+        stated, in_part = claim.stated or "no figure", found.holds is None
+        yield ClaimCheck(claim.statement, stated, here, found.holds is True, number, in_part=in_part)
 
 
 def summary_table() -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ from unweave_papers.experiment import Options
 from unweave_papers.stored import StoredNumbers
 
 if TYPE_CHECKING:
-    from unweave.models import Objective, TrainedModel, TrainingSettings
+    from unweave.models import Objective, TrainedModel
 
 N_SEEDS, N_STEPS = 5, 8000
 BETAS, GAMMAS, TC_BETAS = (1, 4, 16, 32, 64), (10, 40), (8, 64)
@@ -60,14 +59,6 @@ class SmallSetting:
         return f"{self.mean(number):.3f} [{low:.3f}, {high:.3f}]" if math.isfinite(low) else f"{self.mean(number):.3f}"
 
 
-def settings_of(options: Options) -> TrainingSettings:
-    """Return the settings of the training."""
-    from unweave.models import TrainingSettings
-
-    n_steps = options.n_steps or N_STEPS
-    return TrainingSettings(n_steps=n_steps, learning_rate=1e-3, reconstruction_weight=16.0, checkpoint_every=1000)
-
-
 def beta_vaes(betas: Iterable[float] = BETAS) -> list[Objective]:
     """Return the objectives of beta-VAEs with these weights."""
     from unweave.models import BetaVAE
@@ -98,26 +89,33 @@ def annealed_vae(options: Options) -> Objective:
 
 def trained(options: Options, objectives: Sequence[Objective], n_codes: int = 10) -> list[TrainedModel]:
     """Train models for all objectives and seeds, or read them from the folder; diverged models are left out."""
-    from unweave.models import train
+    from unweave.models import TrainingSettings, train
 
-    first = options.seed or 0
+    steps = options.n_steps or N_STEPS
+    settings = TrainingSettings(n_steps=steps, learning_rate=1e-3, reconstruction_weight=16.0, checkpoint_every=1000)
     fleet = train(
         small_sprites(),
         list(objectives),
         n_seeds=options.n_seeds or N_SEEDS,
-        seed=first,
+        seed=options.seed or 0,
         n_codes=n_codes,
-        settings=settings_of(options),
-        folder=options.folder / f"small-models-{n_codes}-codes-{options.n_steps or N_STEPS}-steps",
+        settings=settings,
+        folder=options.folder / f"small-models-{n_codes}-codes-{steps}-steps",
         progress=options.progress,
     )
     return [model for model in fleet if model.network is not None]
 
 
+def levels_of(described: DSprites | Encoded) -> dict[str, str]:
+    """Return the kinds of the factors as in 001 and 002: categorical or ordinal, and none circular."""
+    kinds = zip(described.factor_names, described.kinds, strict=True)
+    return {name: "categorical" if kind == "categorical" else "ordinal" for name, kind in kinds}
+
+
 def evidence_of(model: TrainedModel, sprites: DSprites) -> Evidence:
     """Return evidence of all images, with categorical and ordinal factors as in 001 and 002."""
-    kinds = {name: "categorical" if kind == "categorical" else "ordinal" for name, kind in _kinds(sprites).items()}
-    return Evidence(sprites.factors(), model.encode(sprites.images()), factor_names=sprites.factor_names, kinds=kinds)
+    names, codes = sprites.factor_names, model.encode(sprites.images())
+    return Evidence(sprites.factors(), codes, factor_names=names, kinds=levels_of(sprites))
 
 
 def measured(
@@ -131,16 +129,19 @@ def measured(
     from unweave.models.objectives import setting_name
 
     sprites = small_sprites()
-    found: dict[str, list[Numbers]] = {}
+    by_setting: dict[str, list[Numbers]] = {}
     with progress_bar(len(models), options.progress) as bar:
         for model in models:
             bar.step(f"{label} of {model.name}")
             steps = options.n_steps or N_STEPS
             file = options.folder / "numbers" / f"{model.name}-{n_codes}-codes-{steps}-steps.json"
-            compute = partial(_plain, measure, model, sprites)
+
+            def compute(model: TrainedModel = model) -> Numbers:
+                return {name: float(value) for name, value in measure(evidence_of(model, sprites)).items()}
+
             name = setting_name(model.spec.objective)
-            found.setdefault(name, []).append(StoredNumbers(file).value(label, compute))
-    return [SmallSetting(name, tuple(numbers)) for name, numbers in found.items()]
+            by_setting.setdefault(name, []).append(StoredNumbers(file).value(label, compute))
+    return [SmallSetting(name, tuple(numbers)) for name, numbers in by_setting.items()]
 
 
 @dataclass(frozen=True)
@@ -170,14 +171,6 @@ def difference(first: SmallSetting, second: SmallSetting, number: str) -> SeedDi
         return SeedDifference(value, value, value)
     interval = stats.ttest_ind(other, one, equal_var=False).confidence_interval(LEVEL)
     return SeedDifference(value, float(interval.low), float(interval.high))
-
-
-def _plain(measure: Callable[[Evidence], Mapping[str, float]], model: TrainedModel, sprites: DSprites) -> Numbers:
-    return {name: float(value) for name, value in measure(evidence_of(model, sprites)).items()}
-
-
-def _kinds(sprites: DSprites) -> dict[str, str]:
-    return dict(zip(sprites.factor_names, sprites.kinds, strict=True))
 
 
 # our names of the published models of dSprites to the names of their files
@@ -266,11 +259,7 @@ def _drawn(found: Encoded, n_rows: int, dependences: Sequence[Dependence], seed:
 
 def evidence_of_levels(encoded: Encoded) -> Evidence:
     """Return evidence with categorical and ordinal factors only, as in 001 and 002; no factor is circular."""
-    kinds = {
-        name: "categorical" if kind == "categorical" else "ordinal"
-        for name, kind in zip(encoded.factor_names, encoded.kinds, strict=True)
-    }
-    return Evidence(encoded.factors, encoded.codes, factor_names=encoded.factor_names, kinds=kinds)
+    return Evidence(encoded.factors, encoded.codes, factor_names=encoded.factor_names, kinds=levels_of(encoded))
 
 
 # number of images to the steps between kept orientations and between kept positions

@@ -13,28 +13,10 @@ from unweave.datasets.interface import Batch, DataSet, Factor, GridDataSet
 from unweave.datasets.names import DATA_SETS, load
 from unweave.datasets.readers import MPI3D, Cars3D, CelebA, DSpritesFile, Shapes3D, SmallNORB
 
+# fmt: off
 __all__ = [
-    "DATA_SETS",
-    "MPI3D",
-    "Batch",
-    "Cars3D",
-    "CelebA",
-    "ColouredShapes",
-    "Confounder",
-    "CorrelatedPair",
-    "DSprites",
-    "DSpritesFile",
-    "DataSet",
-    "DependentSample",
-    "DeterminedFactor",
-    "Digits",
-    "Factor",
-    "GridDataSet",
-    "Shapes3D",
-    "SmallNORB",
-    "emnist",
-    "fashion_mnist",
-    "load",
-    "mnist",
-    "small_sprites",
+    "DATA_SETS", "MPI3D", "Batch", "Cars3D", "CelebA", "ColouredShapes", "Confounder", "CorrelatedPair", "DSprites",
+    "DSpritesFile", "DataSet", "DependentSample", "DeterminedFactor", "Digits", "Factor", "GridDataSet", "Shapes3D",
+    "SmallNORB", "emnist", "fashion_mnist", "load", "mnist", "small_sprites",
 ]
+# fmt: on

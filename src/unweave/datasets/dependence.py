@@ -35,7 +35,8 @@ class CorrelatedPair:
 
     def weights(self, dataset: GridDataSet) -> FloatArray:
         """Weight of every combination of values, with one axis per factor."""
-        _refuse_sigma(self.sigma)
+        if not (np.isfinite(self.sigma) and self.sigma > 0):
+            raise OptionError(f"sigma is {self.sigma:g}: it is a distance between factors scaled to 0..1, such as 0.1.")
         apart = _scaled(dataset, self.first) - _scaled(dataset, self.second)
         return np.exp(-(apart**2) / (2 * self.sigma**2))
 
@@ -153,34 +154,25 @@ def dependences_from_text(text: str) -> list[Dependence]:
     >>> dependences_from_text("x~y:0.1, y=cube(x)")[0]
     CorrelatedPair(first='x', second='y', sigma=0.1)
     """
-    found: list[Dependence] = []
+    dependences: list[Dependence] = []
     for part in (part.strip() for part in text.split(",")):
         near = re.fullmatch(r"(.+?)\s*~\s*(.+?)\s*:\s*([0-9.eE+-]+)", part)
         determined = re.fullmatch(r"(.+?)\s*=\s*(\w+)\((.+)\)", part)
         if near:
-            first, second, sigma = near[1], near[2], _number(near[3], part)
-            found.append(Confounder(first, sigma) if second == "*" else CorrelatedPair(first, second, sigma))
+            try:
+                first, second, sigma = near[1], near[2], float(near[3])
+            except ValueError:
+                raise OptionError(f"{near[3]!r} in {part!r} is not a number: give sigma as in x~y:0.1.") from None
+            dependences.append(Confounder(first, sigma) if second == "*" else CorrelatedPair(first, second, sigma))
         elif determined:
             sources = tuple(source.strip() for source in determined[3].split(";"))
-            found.append(DeterminedFactor(determined[1], sources, determined[2]))
+            dependences.append(DeterminedFactor(determined[1], sources, determined[2]))
         else:
             raise OptionError(
                 f"{part!r} is not a dependence: write x~y:0.1 for a correlated pair with its sigma, shape~*:0.2 for a "
                 "confounder, or y=cube(x) for a factor that another one determines."
             )
-    return found
-
-
-def _number(text: str, part: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise OptionError(f"{text!r} in {part!r} is not a number: give sigma as in x~y:0.1.") from None
-
-
-def _refuse_sigma(sigma: float) -> None:
-    if not (np.isfinite(sigma) and sigma > 0):
-        raise OptionError(f"sigma is {sigma:g}: it is a distance between factors scaled to 0..1, such as 0.1.")
+    return dependences
 
 
 def _scaled(dataset: GridDataSet, name: str) -> FloatArray:

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import math
 import zlib
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -206,35 +207,34 @@ class Digits(DataSet):
 
 def mnist(folder: str | Path, split: Split = "train", size: int | None = None) -> Digits:
     """MNIST from the folder with its four files, such as train-images-idx3-ubyte, with or without .gz."""
-    images, labels = (_found(Path(folder), name) for name in _mnist_files(split))
-    return Digits(images, labels, name="mnist", size=size)
+    return _mnist(folder, split, name="mnist", size=size)
 
 
 def fashion_mnist(folder: str | Path, split: Split = "train", size: int | None = None) -> Digits:
     """Fashion-MNIST from the folder with its four files, which have the same names as those of MNIST."""
-    images, labels = (_found(Path(folder), name) for name in _mnist_files(split))
-    return Digits(images, labels, name="fashion_mnist", size=size, label_names=CLOTHES)
+    return _mnist(folder, split, name="fashion_mnist", size=size, label_names=CLOTHES)
 
 
 def emnist(folder: str | Path, split: Split = "train", part: str = "digits", size: int | None = None) -> Digits:
     """A part of EMNIST (digits, letters, balanced, byclass, bymerge, mnist); its files contain transposed images."""
-    stem = f"emnist-{part}-{split}"
-    images, labels = (_found(Path(folder), f"{stem}-{what}") for what in ("images-idx3-ubyte", "labels-idx1-ubyte"))
-    return Digits(images, labels, name=f"emnist_{part}", size=size, transposed=True)
+    return Digits(*_files(folder, f"emnist-{part}-{split}"), name=f"emnist_{part}", size=size, transposed=True)
 
 
-def _mnist_files(split: str) -> tuple[str, str]:
+def _mnist(folder: str | Path, split: str, **options: Any) -> Digits:
     stems = {"train": "train", "test": "t10k"}
     if split not in stems:
         raise OptionError(f"There is no split {split!r}: use train or test.")
-    return f"{stems[split]}-images-idx3-ubyte", f"{stems[split]}-labels-idx1-ubyte"
+    return Digits(*_files(folder, stems[split]), **options)
 
 
-def _found(folder: Path, name: str) -> Path:
-    for candidate in (folder / name, folder / f"{name}.gz", folder / name.replace("-idx", ".idx")):
-        if candidate.is_file():
-            return candidate
-    raise FileError(f"{folder} has no file {name} or {name}.gz: put it there, or name the folder that has it.")
+def _files(folder: str | Path, stem: str) -> Iterator[Path]:
+    """The files of images and of labels whose names begin in this way, as they are published."""
+    for name in (f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx1-ubyte"):
+        candidates = [Path(folder) / name, Path(folder) / f"{name}.gz", Path(folder) / name.replace("-idx", ".idx")]
+        path = next(filter(Path.is_file, candidates), None)
+        if path is None:
+            raise FileError(f"{folder} has no file {name} or {name}.gz: put it there, or name the folder that has it.")
+        yield path
 
 
 def _refuse_other_shapes(pixels: NDArray[Any], labels: NDArray[Any], images_at: object, labels_at: object) -> None:
@@ -257,6 +257,3 @@ def _padding(height: int, width: int, size: int | None) -> tuple[tuple[int, int]
         raise OptionError(f"Images of {height} x {width} cannot be padded to {size}: choose a larger size, or none.")
     down, across = size - height, size - width
     return (down // 2, down - down // 2), (across // 2, across - across // 2)
-
-
-__all__ = ["Digits", "emnist", "fashion_mnist", "mnist", "read_idx"]

@@ -27,104 +27,21 @@ SEMI_AXES = (12.752, 7.218)
 # steps of the angle from the dip between the lobes (-pi / 2) to the tip (pi / 2)
 HEART_CENTRE = -4.0
 
+# fmt: off
 HEART_RADII = (
-    1.0792047,
-    0.77078121,
-    1.2488743,
-    1.7050756,
-    1.7353045,
-    2.1588105,
-    2.4208515,
-    3.2793897,
-    3.331703,
-    3.3806936,
-    3.9004904,
-    4.1375852,
-    4.5776334,
-    4.6369468,
-    5.1447579,
-    5.4079406,
-    5.68176,
-    5.9452441,
-    6.2271575,
-    6.5286032,
-    6.765822,
-    6.9173528,
-    7.1148873,
-    7.4438493,
-    7.4420104,
-    7.8250727,
-    7.9006974,
-    8.0574651,
-    8.1827767,
-    8.4221846,
-    8.6323796,
-    8.539094,
-    8.7719893,
-    8.7866042,
-    8.9047464,
-    9.0691866,
-    9.1029998,
-    9.2967175,
-    9.3020043,
-    9.3357317,
-    9.4503802,
-    9.5357987,
-    9.4630389,
-    9.5272329,
-    9.5426778,
-    9.7047068,
-    9.5923509,
-    9.5947828,
-    9.7122296,
-    9.5770941,
-    9.6049112,
-    9.4966021,
-    9.5260648,
-    9.382618,
-    9.4590728,
-    9.3553765,
-    9.3347938,
-    9.2921707,
-    9.2411014,
-    9.1815077,
-    9.0703906,
-    9.1094592,
-    9.2259592,
-    8.8705463,
-    9.1018033,
-    8.8325896,
-    8.8770885,
-    8.8491794,
-    8.8309012,
-    8.8415176,
-    8.7942108,
-    8.7994015,
-    8.8065816,
-    8.8144331,
-    8.8817009,
-    8.8346799,
-    9.1051694,
-    8.9032679,
-    9.0059661,
-    9.0911203,
-    8.9986833,
-    9.3281634,
-    9.2749829,
-    9.5266339,
-    9.4296412,
-    9.7979151,
-    9.8237915,
-    10.074591,
-    10.205548,
-    10.465265,
-    10.774111,
-    11.10391,
-    11.490108,
-    11.931217,
-    12.549049,
-    13.643678,
+    1.0792047, 0.77078121, 1.2488743, 1.7050756, 1.7353045, 2.1588105, 2.4208515, 3.2793897, 3.331703,
+    3.3806936, 3.9004904, 4.1375852, 4.5776334, 4.6369468, 5.1447579, 5.4079406, 5.68176, 5.9452441,
+    6.2271575, 6.5286032, 6.765822, 6.9173528, 7.1148873, 7.4438493, 7.4420104, 7.8250727, 7.9006974,
+    8.0574651, 8.1827767, 8.4221846, 8.6323796, 8.539094, 8.7719893, 8.7866042, 8.9047464, 9.0691866,
+    9.1029998, 9.2967175, 9.3020043, 9.3357317, 9.4503802, 9.5357987, 9.4630389, 9.5272329, 9.5426778,
+    9.7047068, 9.5923509, 9.5947828, 9.7122296, 9.5770941, 9.6049112, 9.4966021, 9.5260648, 9.382618,
+    9.4590728, 9.3553765, 9.3347938, 9.2921707, 9.2411014, 9.1815077, 9.0703906, 9.1094592, 9.2259592,
+    8.8705463, 9.1018033, 8.8325896, 8.8770885, 8.8491794, 8.8309012, 8.8415176, 8.7942108, 8.7994015,
+    8.8065816, 8.8144331, 8.8817009, 8.8346799, 9.1051694, 8.9032679, 9.0059661, 9.0911203, 8.9986833,
+    9.3281634, 9.2749829, 9.5266339, 9.4296412, 9.7979151, 9.8237915, 10.074591, 10.205548, 10.465265,
+    10.774111, 11.10391, 11.490108, 11.931217, 12.549049, 13.643678,
 )
+# fmt: on
 
 _ANGLES = np.linspace(-np.pi / 2, np.pi / 2, len(HEART_RADII))
 
@@ -179,20 +96,17 @@ def _inside_heart(u: FloatArray, v: FloatArray) -> NDArray[np.bool_]:
 
 
 FRAME = 64.0
-
 SCALES = np.linspace(0.5, 1.0, 6)
-
 ORIENTATIONS = np.linspace(0.0, 2 * np.pi, 40)  # the last equals the first
-
 POSITIONS = np.linspace(0.0, 1.0, 32)
-
 CENTRES = 16 + 32 * POSITIONS
+LARGEST_SIZE, RENDERED_AT_ONCE, ROWS_IN_CACHE = 1024, 128, 16
 
-LARGEST_SIZE = 1024
 
-RENDERED_AT_ONCE = 128
-
-ROWS_IN_CACHE = 16
+def sprite_factors(orientation: str) -> tuple[Factor, ...]:
+    """The factors of dSprites, with this kind of orientation."""
+    kinds = {"scale": "ordinal", "orientation": orientation, "x": "ordinal", "y": "ordinal"}
+    return Factor("shape", "categorical", SHAPES), *(Factor(name, kind) for name, kind in kinds.items())
 
 
 class DSprites(GridDataSet):
@@ -228,15 +142,8 @@ class DSprites(GridDataSet):
     def __init__(self, size: int = 64, keep: Mapping[str, Selection] | None = None, *, averaged: bool = False) -> None:
         if not 1 <= size <= LARGEST_SIZE:
             raise OptionError(f"dSprites cannot be rendered at {size} pixels: choose a size from 1 to {LARGEST_SIZE}.")
-        described = (
-            Factor("shape", "categorical", SHAPES),
-            Factor("scale", "ordinal"),
-            Factor("orientation", "circular"),
-            Factor("x", "ordinal"),
-            Factor("y", "ordinal"),
-        )
         published = (np.arange(3.0), SCALES, ORIENTATIONS, POSITIONS, POSITIONS)
-        super().__init__("dsprites", described, published, keep)
+        super().__init__("dsprites", sprite_factors("circular"), published, keep)
         self.image_shape = (1, size, size)
         self._size = size
         self._block = math.ceil(FRAME / size) if averaged else 1

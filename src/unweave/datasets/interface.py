@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ class Factor:
 
     name: str
     kind: str
-    value_names: tuple[str, ...] = field(default=())
+    value_names: tuple[str, ...] = ()
 
 
 class DataSet(ABC):
@@ -173,15 +173,18 @@ class GridDataSet(DataSet):
     ) -> None:
         self.name = name
         self._all_factors = tuple(factors)
-        kept = _kept_places(self._all_factors, [len(np.asarray(column)) for column in values], keep or {})
-        self._places = kept
+        self._places = _selected_places(self._all_factors, [len(np.asarray(column)) for column in values], keep or {})
         self._values = [
             np.arange(float(places.size)) if factor.value_names else np.asarray(column, dtype=np.float64)[places]
-            for factor, column, places in zip(factors, values, kept, strict=True)
+            for factor, column, places in zip(factors, values, self._places, strict=True)
         ]
-        self._shape = tuple(places.size for places in kept)
-        self._varying = [j for j, places in enumerate(kept) if places.size > 1]
-        self.described_factors = tuple(_with_kept_names(self._all_factors[j], kept[j]) for j in self._varying)
+        self._shape = tuple(places.size for places in self._places)
+        self._varying = [j for j, size in enumerate(self._shape) if size > 1]
+        varying = [(factors[j], self._places[j]) for j in self._varying]
+        self.described_factors = tuple(
+            replace(factor, value_names=tuple(factor.value_names[at] for at in places) if factor.value_names else ())
+            for factor, places in varying
+        )
 
     @abstractmethod
     def _rendered(self, places: Indices) -> Images:
@@ -198,7 +201,7 @@ class GridDataSet(DataSet):
     @property
     def values(self) -> tuple[FloatArray, ...]:
         """The values of each factor."""
-        return tuple(self._column(j) for j in self._varying)
+        return tuple(self._values[j] for j in self._varying)
 
     def places(self, indices: ArrayLike | None = None) -> Indices:
         """Factors of every image as indices into their values, n x d integers from 0."""
@@ -238,7 +241,7 @@ class GridDataSet(DataSet):
         """Sampler for `Evidence`: images with some factors held fixed, and their codes by an encoder."""
         return Interventions(self, encode)
 
-    def sampler_of_codes(self, codes: ArrayLike) -> TabledInterventions:
+    def sampler_of_codes(self, codes: ArrayLike) -> Interventions:
         """Sampler for `Evidence` that looks up codes in a table with the codes of all images."""
         table = np.asarray(codes)
         if table.ndim != 2 or len(table) != len(self):
@@ -246,7 +249,7 @@ class GridDataSet(DataSet):
                 f"{self.name} has {len(self)} images, but the codes have the shape {table.shape}: pass one row "
                 "per image, in the order of the data set."
             )
-        return TabledInterventions(self, table)
+        return Interventions(self, table)
 
     @property
     def fingerprint(self) -> str:
@@ -256,9 +259,6 @@ class GridDataSet(DataSet):
             digest.update(places.tobytes() + column.tobytes())
         return digest.hexdigest()
 
-    def _column(self, j: int) -> FloatArray:
-        return self._values[j]
-
     def _numbered(self, places: Indices) -> Indices:
         return np.asarray(np.ravel_multi_index(tuple(places.T), self._shape))
 
@@ -267,16 +267,16 @@ class GridDataSet(DataSet):
 
     def _factors(self, indices: Indices) -> FloatArray:
         places = self._all_places(indices)
-        columns = [self._column(j)[places[:, j]] for j in self._varying]
+        columns = [self._values[j][places[:, j]] for j in self._varying]
         return np.stack(columns, axis=1) if columns else np.empty((indices.size, 0))
 
     def _images(self, indices: Indices) -> Images:
         places = self._all_places(indices)
-        return self._rendered(np.stack([kept[at] for kept, at in zip(self._places, places.T, strict=True)], axis=1))
+        return self._rendered(np.stack([own[at] for own, at in zip(self._places, places.T, strict=True)], axis=1))
 
     def _places_of(self, j: int, column: FloatArray) -> Indices:
         """Indices of values; the first index for values that occur twice."""
-        values, first = np.unique(self._column(j), return_index=True)
+        values, first = np.unique(self._values[j], return_index=True)
         nearest = np.searchsorted((values[1:] + values[:-1]) / 2, column)
         far = ~(np.abs(values[nearest] - column) <= TOLERANCE * max(1.0, float(np.abs(values).max())))
         if far.any():
@@ -288,33 +288,21 @@ class GridDataSet(DataSet):
         return first[nearest]
 
 
-@dataclass(frozen=True)
-class Interventions:
-    """A sampler for `Evidence` that holds factors of real images fixed and encodes the images."""
-
-    dataset: GridDataSet
-    encode: Callable[[Images], Any]
-
-    def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[FloatArray, Any]:
-        """Factors and codes of ``n_rows`` random images with these factors held fixed."""
-        batch = self.dataset.batch(self.dataset.indices_with(fixed, n_rows, rng))
-        return batch.factors, self.encode(batch.images)
-
-
 @dataclass(frozen=True, eq=False)
-class TabledInterventions:
-    """A sampler for `Evidence` that holds factors of real images fixed and looks up their codes."""
+class Interventions:
+    """A sampler for `Evidence` that holds factors of real images fixed, and encodes them or looks up their codes."""
 
     dataset: GridDataSet
-    codes: NDArray[Any]
+    codes: Callable[[Images], Any] | NDArray[Any]
 
     def __call__(self, fixed: Mapping[str, float], n_rows: int, rng: np.random.Generator) -> tuple[FloatArray, Any]:
         """Factors and codes of ``n_rows`` random images with these factors held fixed."""
         indices = self.dataset.indices_with(fixed, n_rows, rng)
-        return self.dataset.factors(indices), self.codes[indices]
+        codes = self.codes(self.dataset.images(indices)) if callable(self.codes) else self.codes[indices]
+        return self.dataset.factors(indices), codes
 
 
-def _kept_places(
+def _selected_places(
     factors: Sequence[Factor], n_values: Sequence[int], keep: Mapping[str, Selection]
 ) -> list[NDArray[np.int64]]:
     names = [factor.name for factor in factors]
@@ -343,12 +331,6 @@ def _places_selected(factor: Factor, count: int, selection: Selection) -> NDArra
     if places.size == 0 or (places < 0).any() or (places >= count).any():
         raise InputError(f"{factor.name} has the values 0 to {count - 1}: keep at least one of these, and no other.")
     return places
-
-
-def _with_kept_names(factor: Factor, places: NDArray[np.int64]) -> Factor:
-    if not factor.value_names:
-        return factor
-    return Factor(factor.name, factor.kind, tuple(factor.value_names[at] for at in places))
 
 
 class TabledDataSet(DataSet):

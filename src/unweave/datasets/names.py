@@ -34,18 +34,7 @@ DATA_SETS: dict[str, Callable[..., DataSet]] = {
     "celeba": CelebA,
 }
 
-# these are read from files; the others of this package are rendered
-FROM_FILES = (
-    "mnist",
-    "fashion_mnist",
-    "emnist",
-    "dsprites_file",
-    "shapes3d",
-    "mpi3d",
-    "small_norb",
-    "cars3d",
-    "celeba",
-)
+RENDERED = ("dsprites", "dsprites32", "small_sprites", "coloured_shapes")  # the others are read from files
 
 
 def _of_another_package(entry: EntryPoint, *path: str | Path, **options: Any) -> DataSet:
@@ -72,7 +61,7 @@ def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
     """
     if name not in DATA_SETS:
         raise OptionError(f"There is no data set {name!r}: {suggestion(name, DATA_SETS)}")
-    if name in OWN and (name in FROM_FILES) != (path is not None):
+    if name in OWN and (name in RENDERED) != (path is None):
         what = "is read from files: give their path" if path is None else "is rendered and has no files: give no path"
         raise OptionError(f"{name} {what}.")
     try:

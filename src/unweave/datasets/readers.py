@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.datasets.digits import refuse_other_size
-from unweave.datasets.dsprites import SHAPES
+from unweave.datasets.dsprites import sprite_factors
 from unweave.datasets.interface import Factor, GridDataSet, Images, Indices, TabledDataSet, scaled
 from unweave.errors import FileError, InputError, OptionError
 
@@ -127,27 +127,22 @@ class CelebA(TabledDataSet):
         return np.stack([self._picture(self._files[at]) for at in indices])
 
     def _picture(self, name: str) -> Images:
-        opened = _image_reader()
+        try:
+            from PIL import Image
+        except ImportError:
+            raise OptionError("Pictures of CelebA need Pillow: pip install 'unweave[datasets]'.") from None
         path = self._folder / name
         try:
-            with opened.open(path) as picture:
+            with Image.open(path) as picture:
                 side = min(picture.size)
                 left, top = (picture.size[0] - side) // 2, (picture.size[1] - side) // 2
                 square = picture.convert("RGB").crop((left, top, left + side, top + side))
-                square = square.resize(self.image_shape[1:], opened.Resampling.BILINEAR)
+                square = square.resize(self.image_shape[1:], Image.Resampling.BILINEAR)
         except FileNotFoundError:
             raise FileError(f"{ATTRIBUTES} lists {name}, but there is no file {path}.") from None
         except OSError as error:
             raise FileError(f"{path} is not a whole picture ({error}): get it again.") from None
         return scaled(np.asarray(square).transpose(2, 0, 1))
-
-
-def _image_reader() -> Any:
-    try:
-        from PIL import Image
-    except ImportError:
-        raise OptionError("Pictures of CelebA need Pillow: pip install 'unweave[datasets]'.") from None
-    return Image
 
 
 def _attributes(path: Path) -> tuple[list[str], list[str], FloatArray]:
@@ -219,9 +214,7 @@ class Shapes3D(GridDataSet):
         places = np.stack([np.unique(column, return_inverse=True)[1] for column in labels.T], axis=1)
         columns = refuse_incomplete(path, places, labels)
         described = (
-            Factor("floor hue", "circular:1"),
-            Factor("wall hue", "circular:1"),
-            Factor("object hue", "circular:1"),
+            *(Factor(f"{part} hue", "circular:1") for part in ("floor", "wall", "object")),
             Factor("scale", "ordinal"),
             Factor("shape", "categorical", SHAPES3D_SHAPES),
             Factor("orientation", "ordinal"),
@@ -324,11 +317,7 @@ def read_binary_matrix(path: Path) -> NDArray[Any]:
     return np.memmap(path, dtype=dtype, mode="r", offset=start, shape=shape)
 
 
-FED_AT_ONCE = 1 << 14
-
-KEPT_EVERY = 1 << 25
-
-LONGEST_HEADER = 1 << 12
+FED_AT_ONCE, KEPT_EVERY, LONGEST_HEADER = 1 << 14, 1 << 25, 1 << 12  # bytes
 
 
 class ZippedArrays:
@@ -494,16 +483,9 @@ class DSpritesFile(GridDataSet):
                 f"should be {len(self._pixels)} x 6 (colour, shape, scale, orientation, x, y)."
             )
         columns = refuse_incomplete(path, classes[:, 1:], values[:, 1:])
-        described = (
-            Factor("shape", "categorical", SHAPES),
-            Factor("scale", "ordinal"),
-            Factor("orientation", f"circular:{2 * np.pi!r}"),
-            Factor("x", "ordinal"),
-            Factor("y", "ordinal"),
-        )
         columns[2] = np.where(np.isclose(columns[2], 2 * np.pi), 0.0, columns[2])  # a full turn equals no turn
         self._path = path
-        super().__init__(f"dsprites of {path.name}", described, columns)
+        super().__init__(f"dsprites of {path.name}", sprite_factors(f"circular:{2 * np.pi!r}"), columns)
         self.image_shape = (1, *self._pixels.shape[1:])
 
     def _rendered(self, places: Indices) -> Images:
@@ -540,7 +522,11 @@ class MPI3D(GridDataSet):
     """
 
     def __init__(self, path: str | Path, n_values: Sequence[int] | None = None) -> None:
-        path = _found(Path(path))
+        path = Path(path)
+        if path.is_dir():
+            folder, path = path, next((path / name for name in FILES if (path / name).is_file()), path)
+            if path == folder:
+                raise FileError(f"{path} has none of {', '.join(FILES)}: put one there, or give the path of the file.")
         self._pixels = ZippedArrays(path).rows_of("images")
         if len(self._pixels.shape) != 4 or self._pixels.shape[-1] != 3 or self._pixels.dtype != np.uint8:
             raise FileError(
@@ -558,15 +544,3 @@ class MPI3D(GridDataSet):
 
     def _rendered(self, places: Indices) -> Images:
         return scaled(self._pixels[self._numbered(places)].transpose(0, 3, 1, 2))
-
-
-def _found(path: Path) -> Path:
-    if not path.is_dir():
-        return path
-    for name in FILES:
-        if (path / name).is_file():
-            return path / name
-    raise FileError(f"{path} has none of {', '.join(FILES)}: put one there, or give the path of the file.")
-
-
-__all__ = ["MPI3D", "Cars3D", "CelebA", "DSpritesFile", "Shapes3D", "SmallNORB"]

@@ -279,13 +279,13 @@ def _tidied(frame: Any) -> Any:
     import polars
 
     frame = frame.rename(str.strip)
-    tidied = []
+    columns = []
     for column in frame.select(polars.col(polars.String)).iter_columns():
         words = column.str.strip_chars()
         words = words.set(words.is_in([*MISSING_WORDS, ""]), None)
         as_numbers = words.cast(polars.Float64, strict=False)
-        tidied.append(as_numbers if as_numbers.null_count() == words.null_count() else words)
-    return frame.with_columns(tidied)  # at once, because one by one takes quadratic time
+        columns.append(as_numbers if as_numbers.null_count() == words.null_count() else words)
+    return frame.with_columns(columns)  # at once, because one by one takes quadratic time
 
 
 def _parts(folder: Path) -> Any:
@@ -345,18 +345,17 @@ class ParquetPart:
 
     def blocks(self) -> Iterator[Block]:
         """Yield the columns of the file in blocks of rows."""
-        import polars
-
-        frame = polars.scan_parquet(self.path).select([*self.factors, *self.codes])
-        for batch in frame.collect_batches(chunk_size=ROWS_IN_BLOCK, maintain_order=True):
+        for batch in self._scan().collect_batches(chunk_size=ROWS_IN_BLOCK, maintain_order=True):
             yield self._columns(batch)
 
     def some(self, start: int, stop: int) -> Block:
         """The rows of the file from ``start`` to ``stop``."""
+        return self._columns(self._scan().slice(start, stop - start).collect())
+
+    def _scan(self) -> Any:
         import polars
 
-        frame = polars.scan_parquet(self.path).select([*self.factors, *self.codes])
-        return self._columns(frame.slice(start, stop - start).collect())
+        return polars.scan_parquet(self.path).select([*self.factors, *self.codes])
 
     def _columns(self, frame: Any) -> Block:
         codes = [_numbers(self.path, frame[name]) for name in self.codes]
@@ -401,20 +400,12 @@ def parquet_blocks(
     schemas = [_schema(path) for path in paths]
     refuse_different_parts(paths, schemas)
     factor_names, code_names = _sides(Path(folder), list(schemas[0]), list(factors), list(codes))
-    parts = [
-        ParquetPart(
-            str(path.absolute()),
-            tuple(factor_names),
-            tuple(code_names),
-            int(polars.scan_parquet(path).select(polars.len()).collect().item()),
-        )
-        for path in paths
-    ]
-    parts = [part for part in parts if part.n_rows]
+    n_rows = [int(polars.scan_parquet(path).select(polars.len()).collect().item()) for path in paths]
+    names = tuple(factor_names), tuple(code_names)
+    parts = [ParquetPart(str(path.absolute()), *names, n) for path, n in zip(paths, n_rows, strict=True) if n]
     if not parts:
         raise FileError(f"The files of {folder} have no rows: pass at least a few samples.")
-    names = _expanded(parts[0], schemas[0], code_names)
-    return RowBlocks(parts, tuple(factor_names), names, **settings)
+    return RowBlocks(parts, names[0], _expanded(parts[0], schemas[0], code_names), **settings)
 
 
 def is_large_folder(folder: str | Path) -> bool:

@@ -88,14 +88,15 @@ def read_files(
         factor_table = _named_factors(first, first.table(factor_names), factors)
         code_table = _with_std(first, first.table(code_names), codes, codes_std)
         groups = _groups(row_groups, first)
-        return Files(factor_table, code_table, groups, _kinds(first, factors), _code_names(first, codes))
+        kinds, names = _words(first, KINDS, factors), _words(first, CODE_NAMES, codes)
+        return Files(factor_table, code_table, groups, kinds, names)
     second = opened(codes_path)
     return Files(
         _named_factors(first, _one_side(first, "factors", list(factors), row_groups), factors),
         _with_std(second, _one_side(second, "codes", list(codes), row_groups), codes, codes_std),
         _groups(row_groups, first, second),
-        _kinds(first, factors),
-        _code_names(second, codes),
+        _words(first, KINDS, factors),
+        _words(second, CODE_NAMES, codes),
     )
 
 
@@ -169,9 +170,10 @@ def _with_std(file: Opened, codes: Any, code_names: Sequence[str], stated: str |
 
 def _named_factors(file: Opened, table: Any, stated: Sequence[str]) -> Any:
     """Columns by the names of the factors, if an .npz has names as `unweave encode` writes them."""
-    if stated or not file.is_archive or NAMES not in file.names:
+    names = _words(file, NAMES, stated)
+    if names is None:
         return table
-    names, columns = [str(name) for name in file.column(NAMES)], np.asarray(table)
+    columns = np.asarray(table)
     if columns.ndim != 2 or len(names) != columns.shape[1]:
         raise FileError(
             f"{file.path} has {len(names)} {NAMES} for factors of shape {columns.shape}: store one name per factor."
@@ -179,18 +181,11 @@ def _named_factors(file: Opened, table: Any, stated: Sequence[str]) -> Any:
     return dict(zip(names, columns.T, strict=True))
 
 
-def _kinds(file: Opened, stated: Sequence[str]) -> list[str] | None:
-    """Kinds of the factors, if an .npz has them."""
-    if stated or not file.is_archive or KINDS not in file.names:
+def _words(file: Opened, array: str, stated: Sequence[str]) -> list[str] | None:
+    """Names or kinds in an array of an .npz, if it has this array and no columns were named."""
+    if stated or not file.is_archive or array not in file.names:
         return None
-    return [str(kind) for kind in file.column(KINDS)]
-
-
-def _code_names(file: Opened, stated: Sequence[str]) -> list[str] | None:
-    """Names of the codes, if an .npz has them."""
-    if stated or not file.is_archive or CODE_NAMES not in file.names:
-        return None
-    return [str(name) for name in file.column(CODE_NAMES)]
+    return [str(word) for word in file.column(array)]
 
 
 def _groups(name: str | None, *files: Opened) -> Any:

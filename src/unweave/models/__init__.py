@@ -43,29 +43,12 @@ for entry_point in plugins("unweave.objectives", OBJECTIVES).values():
     if isinstance(plugin, type) and issubclass(plugin, Objective):
         OBJECTIVES[plugin.name] = plugin
 
-__all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
-    "train",
-    "TrainingSettings",
-    "Fleet",
-    "TrainedModel",
-    "TrainedModels",
-    "compared_runs",
-    "MLP",
-    "Convolutional",
-    "Bernoulli",
-    "Gaussian",
-    "OBJECTIVES",
-    "Objective",
-    "Step",
-    "VAE",
-    "BetaVAE",
-    "AnnealedVAE",
-    "BetaTCVAE",
-    "FactorVAE",
-    "DIPVAEI",
-    "DIPVAEII",
-    "JointVAE",
-    "AAE",
-    "AdaGVAE",
+# in the order in which a newcomer needs them
+# fmt: off
+__all__ = [  # noqa: RUF022
+    "train", "TrainingSettings", "Fleet", "TrainedModel", "TrainedModels", "compared_runs",
+    "MLP", "Convolutional", "Bernoulli", "Gaussian", "OBJECTIVES", "Objective", "Step",
+    "VAE", "BetaVAE", "AnnealedVAE", "BetaTCVAE", "FactorVAE", "DIPVAEI", "DIPVAEII", "JointVAE", "AAE", "AdaGVAE",
     "HFSVAE",
 ]
+# fmt: on

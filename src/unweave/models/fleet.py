@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
@@ -143,32 +143,38 @@ def train(
         raise OptionError(f"n_codes={n_codes!r} is not a whole number above 0.")
     refuse_missing_device(device)
     plan = FleetPlan(training_images(data), n_codes, trunk, settings, device)
+    several = list(objectives) if isinstance(objectives, (list, tuple)) else [objectives]
+    if not several:
+        raise OptionError("There is no objective: name at least one.")
     seeds = seed_range(n_seeds, seed)
-    specs = [ModelSpec(objective, seed) for objective in _objectives(objectives) for seed in seeds]
-    names = distinct_names(specs)
+    specs = [ModelSpec(objective, seed) for objective in map(objective_of, several) for seed in seeds]
+    by_name = dict(zip(distinct_names(specs), specs, strict=True))
     _refuse_what_cannot_work(plan, specs)
-    kept = None if folder is None else Folder(Path(folder), plan)
-    with _one_thread(), kept or _nothing():
-        found = dict(_read(kept, plan, names, specs))
-        states = {name: State() if kept is None else kept.state(name) for name in names if name not in found}
-        waiting = dict(zip(names, specs, strict=True))
-        n_before = sum(state.n_steps for state in states.values())
-        with progress_bar(len(states) * settings.n_steps, progress, n_before, "training") as bar:
-            for name, model in _trained(
-                plan, {name: (waiting[name], state) for name, state in states.items()}, kept, bar.advance
-            ):
-                found[name] = model
-    return Fleet(tuple(found[name] for name in names))
+    stored = None if folder is None else Folder(Path(folder), plan)
+    models: dict[str, TrainedModel] = {}
+    waiting: dict[str, tuple[ModelSpec, State]] = {}
+    with _one_thread(), stored or nullcontext():
+        for name, spec in by_name.items():
+            done = None if stored is None else stored.done(name, spec)
+            if done is None:
+                waiting[name] = spec, State() if stored is None else stored.state(name)
+            else:
+                weights, history, problem = done
+                models[name] = _model(plan, name, spec, State(history=history), weights, problem)
+        n_before = sum(state.n_steps for _, state in waiting.values())
+        with progress_bar(len(waiting) * settings.n_steps, progress, n_before, "training") as bar:
+            models |= _trained(plan, waiting, stored, bar.advance)
+    return Fleet(tuple(models[name] for name in by_name))
 
 
 def _trained(
-    plan: FleetPlan, waiting: dict[str, tuple[ModelSpec, State]], kept: Folder | None, advance: Callable[[int], None]
+    plan: FleetPlan, waiting: dict[str, tuple[ModelSpec, State]], stored: Folder | None, advance: Callable[[int], None]
 ) -> Iterator[tuple[str, TrainedModel]]:
     """Yield every model when its training ends. Stacks take turns, so all models progress at about the same rate."""
     stacks = [(names, _stack(plan, [waiting[name] for name in names])) for names in _together(waiting)]
-    if kept is not None:
+    if stored is not None:
         for name, (spec, state) in waiting.items():
-            kept.begin(name, spec, state)
+            stored.begin(name, spec, state)
     while stacks:
         names, stack = stacks.pop(0)
         due = min(plan.settings.checkpoint_every, plan.settings.n_steps - stack.n_steps)
@@ -178,14 +184,14 @@ def _trained(
         states = stack.states()
         for m in lost:
             advance(plan.settings.n_steps - stack.n_steps)
-            yield names[m], _diverged(plan, names[m], stack.specs[m], states[m], kept)
+            yield names[m], _diverged(plan, names[m], stack.specs[m], states[m], stored)
         left = [m for m in range(len(names)) if m not in lost]
         is_done = stack.n_steps == plan.settings.n_steps
         for m in left:
             if is_done:
-                yield names[m], _finished(plan, names[m], stack.specs[m], states[m], kept)
-            elif kept is not None and stack.n_steps % plan.settings.checkpoint_every == 0:
-                kept.checkpoint(names[m], states[m])
+                yield names[m], _finished(plan, names[m], stack.specs[m], states[m], stored)
+            elif stored is not None and stack.n_steps % plan.settings.checkpoint_every == 0:
+                stored.checkpoint(names[m], states[m])
         if left and not is_done:
             if lost:
                 stack = _stack(plan, [(stack.specs[m], states[m]) for m in left])
@@ -209,21 +215,23 @@ def _stack(plan: FleetPlan, some: Sequence[tuple[ModelSpec, State]]) -> Stack:
     return Stack(specs, states, plan.images, plan.architecture(specs[0].objective), plan.settings, plan.device)
 
 
-def _finished(plan: FleetPlan, name: str, spec: ModelSpec, state: State, kept: Folder | None) -> TrainedModel:
+def _finished(plan: FleetPlan, name: str, spec: ModelSpec, state: State, stored: Folder | None) -> TrainedModel:
+    # the moments of Adam and the critic are needed for training only
     weights = {
-        key.removeprefix("weights."): tensor for key, tensor in state.tensors.items() if key.startswith("weights.")
+        key.removeprefix("weights."): tensor
+        for key, tensor in state.tensors.items()
+        if key.startswith("weights.") and not key.startswith("weights.critic.")
     }
-    if kept is not None:
-        kept.finish(name, spec, state, weights)
+    if stored is not None:
+        stored.finish(name, spec, state, weights)
     return _model(plan, name, spec, state, weights, None)
 
 
-def _diverged(plan: FleetPlan, name: str, spec: ModelSpec, state: State, kept: Folder | None) -> TrainedModel:
-    problem = (
-        f"The loss is not finite at step {state.n_steps}: lower the learning rate or the weights of the objective."
-    )
-    if kept is not None:
-        kept.give_up(name, spec, state, problem)
+def _diverged(plan: FleetPlan, name: str, spec: ModelSpec, state: State, stored: Folder | None) -> TrainedModel:
+    advice = "lower the learning rate or the weights of the objective"
+    problem = f"The loss is not finite at step {state.n_steps}: {advice}."
+    if stored is not None:
+        stored.give_up(name, spec, state, problem)
     return _model(plan, name, spec, state, None, problem)
 
 
@@ -232,31 +240,9 @@ def _model(
 ) -> TrainedModel:
     network = None
     if weights is not None:
-        # the critic is needed for training only
         architecture = replace(plan.architecture(spec.objective), critic=None)
-        used = {key: tensor[None].to(plan.device) for key, tensor in weights.items() if not key.startswith("critic.")}
-        network = Network(architecture, used)
+        network = Network(architecture, {key: tensor[None].to(plan.device) for key, tensor in weights.items()})
     return TrainedModel(name, spec, network, plan.settings.likelihood, tuple(state.history), problem)
-
-
-def _read(
-    kept: Folder | None, plan: FleetPlan, names: Sequence[str], specs: Sequence[ModelSpec]
-) -> Iterator[tuple[str, TrainedModel]]:
-    """Models of an earlier run that were finished or have diverged."""
-    if kept is None:
-        return
-    for name, spec in zip(names, specs, strict=True):
-        done = kept.done(name, spec)
-        if done is not None:
-            weights, history, problem = done
-            yield name, _model(plan, name, spec, State(history=history), weights, problem)
-
-
-def _objectives(given: Any) -> list[Objective]:
-    several = list(given) if isinstance(given, (list, tuple)) else [given]
-    if not several:
-        raise OptionError("There is no objective: name at least one.")
-    return [objective_of(one) for one in several]
 
 
 def _refuse_what_cannot_work(plan: FleetPlan, specs: Sequence[ModelSpec]) -> None:
@@ -287,8 +273,3 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield

@@ -81,9 +81,9 @@ class TrainedModel:
         total: NDArray[np.float64] = np.zeros(())
         n_rows = 0
         for batch in _batches(images):
-            found = self._encoded(batch)
-            gaussian = gaussian_kl_per_code(found.mean, found.log_variance)
-            discrete = [categorical_kl(logits)[None] for logits in found.logits]
+            encoded = self._encoded(batch)
+            gaussian = gaussian_kl_per_code(encoded.mean, encoded.log_variance)
+            discrete = [categorical_kl(logits)[None] for logits in encoded.logits]
             total, n_rows = total + len(batch) * torch.cat([gaussian, *discrete]).double().numpy(), n_rows + len(batch)
         return np.full(np.shape(total), np.nan) if self.is_deterministic else np.asarray(total / n_rows)
 
@@ -92,10 +92,10 @@ class TrainedModel:
         generator = random_stream(rng, "codes of a model")
         total = 0.0
         for batch in _batches(images):
-            found = self._encoded(batch)
-            noise = torch.from_numpy(generator.standard_normal(found.mean.shape, dtype=np.float32))
-            gaussian = found.mean if self.is_deterministic else found.mean + (0.5 * found.log_variance).exp() * noise
-            codes = torch.cat([gaussian, *(logits.softmax(1) for logits in found.logits)], dim=1)
+            mean, log_variance, tables = self._encoded(batch)
+            noise = torch.from_numpy(generator.standard_normal(mean.shape, dtype=np.float32))
+            gaussian = mean if self.is_deterministic else mean + (0.5 * log_variance).exp() * noise
+            codes = torch.cat([gaussian, *(logits.softmax(1) for logits in tables)], dim=1)
             total += float(self.likelihood.cost(self._decoded(codes), batch[None])) * len(batch)
         return total / len(images)
 
@@ -148,13 +148,13 @@ REACH, N_PLACES = 2.0, 9
 
 def loss_curves(models: Sequence[TrainedModel]) -> dict[str, dict[str, Curves]]:
     """Training steps and values of the terms of the loss, keyed by term, setting and model."""
-    found: dict[str, dict[str, Curves]] = {}
+    curves: dict[str, dict[str, Curves]] = {}
     for model in models:
         for term in dict.fromkeys(key for record in model.history for key in record if key != "step"):
             records = [record for record in model.history if term in record]
-            curve = ([record["step"] for record in records], [record[term] for record in records])
-            found.setdefault(term, {}).setdefault(setting_name(model.spec.objective), {})[model.name] = curve
-    return found
+            points = ([record["step"] for record in records], [record[term] for record in records])
+            curves.setdefault(term, {}).setdefault(setting_name(model.spec.objective), {})[model.name] = points
+    return curves
 
 
 def reconstructions(models: Sequence[TrainedModel], images: Pixels) -> dict[str, Pixels]:
@@ -173,7 +173,7 @@ def traversals(model: TrainedModel, images: NDArray[Any], start: int = 0) -> dic
     sizes = model.spec.objective.category_sizes
     n_gaussian = codes.shape[1] - sum(sizes)
     weights = codes[:, :n_gaussian].var(axis=0) if model.is_deterministic else model.kl_per_code(images)
-    found = {}
+    images_of = {}
     for code in np.argsort(-weights):
         if code < n_gaussian:
             moved = np.repeat(codes[start : start + 1], N_PLACES, axis=0)
@@ -184,5 +184,5 @@ def traversals(model: TrainedModel, images: NDArray[Any], start: int = 0) -> dic
             moved = np.repeat(codes[start : start + 1], size, axis=0)
             moved[:, first : first + size] = np.eye(size)
         name = f"code {code}" if code < n_gaussian else f"category {code - n_gaussian}"
-        found[f"{name} ({weights[code]:.2f})"] = model.decode(moved)
-    return found
+        images_of[f"{name} ({weights[code]:.2f})"] = model.decode(moved)
+    return images_of

@@ -73,13 +73,13 @@ class Randomness:
 
     def _drawn(self, purpose: str, shape: tuple[int, ...], draw: Draw) -> Tensor:
         number, within = divmod(self._step, STEPS_AT_A_TIME)
-        kept = self._blocks.get((purpose, shape))
-        if kept is None or kept[0] != number:
+        block = self._blocks.get((purpose, shape))
+        if block is None or block[0] != number:
             size = (STEPS_AT_A_TIME, *shape)
-            drawn = [draw(random_stream(seed, purpose, number), size) for seed in self.seeds]
-            kept = (number, torch.from_numpy(np.stack(drawn, axis=1)).to(self.device))
-            self._blocks[purpose, shape] = kept
-        return kept[1][within]
+            numbers = [draw(random_stream(seed, purpose, number), size) for seed in self.seeds]
+            block = (number, torch.from_numpy(np.stack(numbers, axis=1)).to(self.device))
+            self._blocks[purpose, shape] = block
+        return block[1][within]
 
 
 @dataclass(frozen=True)
@@ -276,14 +276,13 @@ class Convolutional:
                 f"{len(self.channels)} convolutions halve an image of {side} x {side} down to {SMALLEST} x {SMALLEST}, "
                 f"and these are {height} x {width}: give one channel count for every halving."
             )
-        found = {}
-        ladder = (n_channels, *self.channels)
-        for k, (wide, deep) in enumerate(pairwise(ladder)):
-            area = KERNEL * KERNEL
-            found[f"encoder.convolution.{k}"] = Layer((deep, wide, KERNEL, KERNEL), (deep,), wide * area, True)
+        layers, area = {}, KERNEL * KERNEL
+        for k, (wide, deep) in enumerate(pairwise((n_channels, *self.channels))):
+            shape = (deep, wide, KERNEL, KERNEL)
+            layers[f"encoder.convolution.{k}"] = Layer(shape, (deep,), wide * area, True)
             # with stride 2 a quarter of the kernel reaches each pixel
-            found[f"decoder.convolution.{k}"] = Layer((deep, wide, KERNEL, KERNEL), (wide,), deep * area // 4, True)
-        return {**found, **self._inward(sizes).layers(), **self._outward(sizes).layers()}
+            layers[f"decoder.convolution.{k}"] = Layer(shape, (wide,), deep * area // 4, True)
+        return {**layers, **self._inward(sizes).layers(), **self._outward(sizes).layers()}
 
     def encode(self, weights: Weights, images: Tensor, sizes: Sizes) -> Tensor:
         """Outputs of the encoders, models x batch x head."""
@@ -296,8 +295,8 @@ class Convolutional:
                 maps = functional.conv2d(maps, one[f"{name}.weight"], one[f"{name}.bias"], stride=2, padding=1).relu()
             return maps.flatten(1)
 
-        found = _one_by_one(features, weights, "encoder.convolution", images)
-        return self._inward(sizes)(weights, found.view(n_models, n_images, -1))
+        maps = _one_by_one(features, weights, "encoder.convolution", images)
+        return self._inward(sizes)(weights, maps.view(n_models, n_images, -1))
 
     def decode(self, weights: Weights, codes: Tensor, sizes: Sizes) -> Tensor:
         """Outputs of the decoders, models x batch x pixels."""
@@ -336,8 +335,6 @@ def _one_by_one(
 
 
 TRUNKS = {"mlp": MLP, "conv": Convolutional}
-
-__all__ = ["MLP", "TRUNKS", "Convolutional", "Dense", "Layer", "Sizes", "Trunk", "Weights", "initial_weights"]
 
 
 class EncodedBatch(NamedTuple):

@@ -261,14 +261,14 @@ class Custom(Objective):
 
     def loss(self, step: Step) -> Tensor:
         """The loss that the function returns."""
-        found = self.function(step)
+        losses = self.function(step)
         n_models = len(step.random.seeds)
-        if not isinstance(found, Tensor) or found.shape != (n_models,):
-            shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
+        if not isinstance(losses, Tensor) or losses.shape != (n_models,):
+            shape = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
             raise InputError(
                 f"The objective {self.label} returns {shape}: it has to return {n_models} numbers, one per model."
             )
-        return found
+        return losses
 
     def settings(self) -> dict[str, Any]:
         """Name of the function and a digest of its source, which identifies it."""
@@ -387,27 +387,24 @@ class DIPVAEI(Objective):
     reference: ClassVar[str] = "Kumar et al. 2018"
 
     def loss(self, step: Step) -> Tensor:
-        """REC + KL + penalty of Cov[mean] (Eq 6)."""
-        penalty = distance_from_identity(
-            covariance(step.mean), self.off_diagonal, self.diagonal_ratio * self.off_diagonal
-        )
+        """REC + KL + penalty of Cov[mean] (Eq 6), or of Cov[z] (Eq 7)."""
+        diagonal = self.diagonal_ratio * self.off_diagonal
+        penalty = distance_from_identity(self._covariance(step), self.off_diagonal, diagonal)
         return step.reconstruction + step.kl + step.record("covariance penalty", penalty)
+
+    def _covariance(self, step: Step) -> Tensor:
+        return covariance(step.mean)
 
 
 @dataclass(frozen=True)
-class DIPVAEII(Objective):
+class DIPVAEII(DIPVAEI):
     """The evidence lower bound and the distance of the codes' covariance from the identity."""
 
-    off_diagonal: float = hyperparameter(10.0, at_least=0.0)
     diagonal_ratio: float = hyperparameter(1.0, at_least=0.0)
     name: ClassVar[str] = "dip_vae_ii"
-    reference: ClassVar[str] = "Kumar et al. 2018"
 
-    def loss(self, step: Step) -> Tensor:
-        """REC + KL + penalty of Cov[z] (Eq 7)."""
-        of_codes = covariance(step.mean) + torch.diag_embed(step.log_variance.exp().mean(-2))
-        penalty = distance_from_identity(of_codes, self.off_diagonal, self.diagonal_ratio * self.off_diagonal)
-        return step.reconstruction + step.kl + step.record("covariance penalty", penalty)
+    def _covariance(self, step: Step) -> Tensor:
+        return covariance(step.mean) + torch.diag_embed(step.log_variance.exp().mean(-2))
 
 
 @dataclass(frozen=True)
@@ -588,22 +585,8 @@ class VAE(Objective):
         return step.reconstruction + step.kl
 
 
-OBJECTIVES: dict[str, type[Objective]] = {
-    kind.name: kind
-    for kind in (
-        VAE,
-        BetaVAE,
-        AnnealedVAE,
-        BetaTCVAE,
-        FactorVAE,
-        DIPVAEI,
-        DIPVAEII,
-        JointVAE,
-        AAE,
-        AdaGVAE,
-        HFSVAE,
-    )
-}
+KINDS = (VAE, BetaVAE, AnnealedVAE, BetaTCVAE, FactorVAE, DIPVAEI, DIPVAEII, JointVAE, AAE, AdaGVAE, HFSVAE)
+OBJECTIVES: dict[str, type[Objective]] = {kind.name: kind for kind in KINDS}
 
 
 def objective_of(given: Any) -> Objective:
@@ -645,24 +628,3 @@ def _short(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return "x".join(map(_short, value))
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)
-
-
-__all__ = [
-    "AAE",
-    "DIPVAEI",
-    "DIPVAEII",
-    "HFSVAE",
-    "OBJECTIVES",
-    "VAE",
-    "AdaGVAE",
-    "AnnealedVAE",
-    "BetaTCVAE",
-    "BetaVAE",
-    "Custom",
-    "FactorVAE",
-    "JointVAE",
-    "Objective",
-    "kind_of",
-    "objective_of",
-    "setting_name",
-]

@@ -14,15 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unweave.errors import InputError, OptionError
-from unweave.models.networks import (
-    Architecture,
-    Bernoulli,
-    Device,
-    Likelihood,
-    Network,
-    Randomness,
-    initial_weights,
-)
+from unweave.models.networks import Architecture, Bernoulli, Device, Likelihood, Network, Randomness, initial_weights
 from unweave.models.objectives import Objective, Step
 
 MOST_BYTES_IN_MEMORY = 2**29
@@ -92,14 +84,8 @@ def _of_data_set(data_set: Any) -> TrainingImages:
         starts = range(0, n_rows, ROWS_AT_A_TIME)
         pixels = torch.cat([read(np.arange(at, min(at + ROWS_AT_A_TIME, n_rows))) for at in starts])
         reader = _reader(pixels)
-    return TrainingImages(
-        str(data_set.name),
-        shape,
-        n_rows,
-        str(data_set.fingerprint),
-        None if n_values is None else tuple(n_values),
-        reader,
-    )
+    n_values = None if n_values is None else tuple(n_values)
+    return TrainingImages(str(data_set.name), shape, n_rows, str(data_set.fingerprint), n_values, reader)
 
 
 def _of_array(images: Any, factors: Any) -> TrainingImages:
@@ -266,10 +252,10 @@ class Stack:
         together = {}
         for weights, optimiser in self._optimisers:
             for name, weight in weights.items():
-                kept = optimiser.state[weight]
+                moments = optimiser.state[weight]
                 together[f"weights.{name}"] = weight.detach()
-                if kept:
-                    together[f"first.{name}"], together[f"second.{name}"] = kept["exp_avg"], kept["exp_avg_sq"]
+                if moments:
+                    together[f"first.{name}"], together[f"second.{name}"] = moments["exp_avg"], moments["exp_avg_sq"]
         return [
             State(self.n_steps, {name: tensor[m].clone() for name, tensor in together.items()}, list(history))
             for m, history in enumerate(self.histories)
@@ -291,14 +277,14 @@ class Stack:
         step = self.step()
         losses = self._objective.loss(step)
         has_critic = len(self._optimisers) > 1
-        found = [_gradients(losses, self._optimisers[0][0], keep=has_critic)]
+        gradients = [_gradients(losses, self._optimisers[0][0], keep=has_critic)]
         terms = {"loss": losses.detach(), **step.terms}
         if has_critic:
             of_critics = self._objective.critic_loss(step)
-            found.append(_gradients(of_critics, self._optimisers[1][0]))
+            gradients.append(_gradients(of_critics, self._optimisers[1][0]))
             terms["critic loss"] = of_critics.detach()
-        for (weights, optimiser), gradients in zip(self._optimisers, found, strict=True):
-            for weight, gradient in zip(weights.values(), gradients, strict=True):
+        for (weights, optimiser), of_weights in zip(self._optimisers, gradients, strict=True):
+            for weight, gradient in zip(weights.values(), of_weights, strict=True):
                 weight.grad = gradient
             optimiser.step()
         for name, term in terms.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from unweave.datasets import DataSet, load
 from unweave.errors import FileError, OptionError, UnweaveError
 from unweave.models.fleet import Fleet, train
 from unweave.models.model import TrainedModel
-from unweave.models.networks import LIKELIHOODS, MLP, TRUNKS, Architecture, Convolutional, Network, Trunk
+from unweave.models.networks import LIKELIHOODS, TRUNKS, Architecture, Network, Trunk
 from unweave.models.objectives import Custom, Objective, Step, kind_of
 from unweave.models.runs import FORMAT, read_json, read_tensors, write_json
 from unweave.models.training import ModelSpec, TrainingSettings
@@ -165,23 +165,24 @@ def _declared_objectives(entry: str | Mapping[str, Any]) -> list[Objective]:
     for part in fields(kind):
         if part.name in entry:
             given = entry[part.name]
-            is_tuple = part.default is not MISSING and isinstance(part.default, tuple)
-            values[part.name] = _tuples(given) if is_tuple else (given if isinstance(given, list) else [given])
+            several = given if isinstance(given, list) else [given]
+            if isinstance(part.default, tuple):  # a value is a list itself, so that several are a list of lists
+                lists = several if several and isinstance(several[0], list) else [several]
+                values[part.name] = [tuple(one) for one in lists]
+            else:
+                values[part.name] = several
     return objective_grid(entry["name"], values)
-
-
-def _tuples(given: Any) -> list[tuple[Any, ...]]:
-    """Values of a field that are lists themselves: ``given`` is one of them, or a list of them."""
-    if isinstance(given, list) and given and isinstance(given[0], list):
-        return [tuple(one) for one in given]
-    return [tuple(given)] if isinstance(given, list) else [(given,)]
 
 
 def _made(kind: Any, given: Mapping[str, Any], what: str) -> Any:
     if not isinstance(given, Mapping):
         raise OptionError(f"{what} = {given!r} is not a table of settings.")
     _refuse_unknown(given, [entry.name for entry in fields(kind)], what)
-    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in given.items()})
+    return kind(**_with_tuples(given))
+
+
+def _with_tuples(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
 
 
 def _refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> None:
@@ -191,62 +192,44 @@ def _refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> No
             raise OptionError(f"{key!r} is not a setting of {what}: {option_suggestion(key, known)}")
 
 
-TRUNK_KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (MLP, Convolutional)}
-
-
-def is_folder_of_runs(folder: str | Path) -> bool:
-    """Whether a folder was written by training."""
-    return (Path(folder) / "run.json").is_file()
-
-
 def read_runs(folder: str | Path) -> list[TrainedModel]:
     """All models of a folder, by name; ``problem`` gives the reason for models that diverged or are not finished."""
     folder = Path(folder)
-    if not is_folder_of_runs(folder):
+    if not (folder / "run.json").is_file():
         raise FileError(f"{folder} is not a folder of runs: it has no run.json. Train models into it first.")
     run = read_json(folder / "run.json")
     if run.get("format") != FORMAT:
         raise FileError(f"{folder} was written by another version: train its models again.")
-    found = [read_model(file.parent, run) for file in sorted(folder.glob("*/model.json"))]
-    if not found:
+    models = [read_model(file.parent, run) for file in sorted(folder.glob("*/model.json"))]
+    if not models:
         raise FileError(f"{folder} has no models yet: start the training.")
-    return found
+    return models
 
 
 def read_model(folder: Path, run: Mapping[str, Any]) -> TrainedModel:
     """The model in this folder; ``run`` has the settings that all models of the fleet share."""
     stated = read_json(folder / "model.json")
-    spec = ModelSpec(_objective(stated["objective"]), stated["seed"])
+    objective = _objective(stated["objective"])
     likelihood = settings_of(run["settings"]).likelihood
     network, problem = None, stated["problem"]
     if stated["status"] == "finished":
+        sizes = dict(run["trunk"])
+        kind: Any = {trunk.__name__: trunk for trunk in TRUNKS.values()}[sizes.pop("kind")]
+        shape = tuple(run["data"]["image_shape"])
+        architecture = Architecture(kind(**_with_tuples(sizes)), shape, run["n_codes"], objective.category_sizes)
         tensors = read_tensors(folder / "weights.safetensors")[0]
-        network = Network(_architecture(run, spec.objective), _stacked(tensors))
+        network = Network(architecture, {name: tensor[None] for name, tensor in tensors.items()})
     elif stated["status"] == "training":
         problem = "Its training is not finished: run the same command again to continue."
+    spec = ModelSpec(objective, stated["seed"])
     return TrainedModel(folder.name, spec, network, likelihood, tuple(stated["history"]), problem)
 
 
 def _objective(stated: Mapping[str, Any]) -> Objective:
-    name = stated["name"]
-    if name == Custom.name:
+    if stated["name"] == Custom.name:
         return Custom(_of_another_program)
-    kind = kind_of(name)
-    values = {entry.name: stated[entry.name] for entry in fields(kind)}
-    return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
-
-
-def _architecture(run: Mapping[str, Any], objective: Objective) -> Architecture:
-    stated = dict(run["trunk"])
-    kind = TRUNK_KINDS[stated.pop("kind")]
-    trunk: Trunk = kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in stated.items()})
-    shape = tuple(run["data"]["image_shape"])
-    whole = Architecture(trunk, shape, run["n_codes"], objective.category_sizes, objective.critic)
-    return replace(whole, critic=None)
-
-
-def _stacked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {name: tensor[None] for name, tensor in tensors.items()}
+    kind = kind_of(stated["name"])
+    return kind(**_with_tuples({entry.name: stated[entry.name] for entry in fields(kind)}))
 
 
 def _of_another_program(step: Step) -> Tensor:

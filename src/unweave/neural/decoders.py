@@ -18,32 +18,20 @@ from unweave.arrays import FloatArray
 from unweave.errors import InputError
 from unweave.evidence import Decoder
 from unweave.evidence.decoders import register_adapter
-from unweave.neural.flows import CouplingFlow
+from unweave.neural.flows import CouplingFlow, tensor_of
 
 
-@dataclass(frozen=True, eq=False)
-class TorchEncoder:
-    """A torch module that encodes images: by its method encode if it has one, else by calling it.
+def torch_encoded(module: nn.Module, images: NDArray[np.float32]) -> Any:
+    """Images encoded by a torch module, by its method encode if it has one, else by calling it.
 
     The module is put into evaluation mode, and images are moved to the device of its weights.
     """
-
-    module: nn.Module
-
-    def __call__(self, images: NDArray[np.float32]) -> Any:
-        """The output of the module for these images."""
-        was_training = self.module.training
-        self.module.eval()
-        try:
-            with torch.no_grad():
-                batch = torch.from_numpy(np.ascontiguousarray(images))
-                weight = next(self.module.parameters(), None)
-                if weight is not None:
-                    batch = batch.to(device=weight.device, dtype=weight.dtype)
-                encode = getattr(self.module, "encode", self.module)
-                return encode(batch)
-        finally:
-            self.module.train(was_training)
+    with _evaluation_mode(module), torch.no_grad():
+        batch = torch.from_numpy(np.ascontiguousarray(images))
+        weight = next(module.parameters(), None)
+        if weight is not None:
+            batch = batch.to(device=weight.device, dtype=weight.dtype)
+        return getattr(module, "encode", module)(batch)
 
 
 Function = Callable[[Tensor], Tensor]
@@ -123,14 +111,10 @@ def _by_rows(function: Function, latents: Tensor) -> Tensor:
         with torch.no_grad():  # otherwise intermediate cotangents are stored for second derivatives
             return vmap(lambda row: pull(row.expand_as(outputs))[0])(basis).permute(1, 0, 2)
     except (RuntimeError, NotImplementedError):
-        return _row_after_row(function, latents)
-
-
-def _row_after_row(function: Function, latents: Tensor) -> Tensor:
-    leaves = latents.detach().requires_grad_(True)
-    outputs = function(leaves).flatten(1)
-    rows = [torch.autograd.grad(column.sum(), leaves, retain_graph=True)[0] for column in outputs.T]
-    return torch.stack(rows, dim=1)
+        leaves = latents.detach().requires_grad_(True)
+        outputs = function(leaves).flatten(1)
+        rows = [torch.autograd.grad(column.sum(), leaves, retain_graph=True)[0] for column in outputs.T]
+        return torch.stack(rows, dim=1)
 
 
 def _probe(function: Function, latents: Tensor) -> tuple[int, int]:
@@ -247,10 +231,10 @@ class TorchDecoder:
         """Fingerprint of the weights, or the function's name if there are none."""
         if self.module is None:
             return repr(getattr(self.function, "__qualname__", type(self.function))).encode()
-        found = hashlib.blake2b(digest_size=16)
+        fingerprint = hashlib.blake2b(digest_size=16)
         for weight in self.module.state_dict().values():
-            found.update(np.ascontiguousarray(weight.detach().cpu().numpy()).data)
-        return found.digest()
+            fingerprint.update(np.ascontiguousarray(weight.detach().cpu().numpy()).data)
+        return fingerprint.digest()
 
     def _encode(self, data: FloatArray) -> FloatArray:
         assert self.encoder is not None
@@ -289,26 +273,23 @@ class FlowDecoder:
         every = torch.arange(self.flow.size, device=self.flow.turns.device)[:, None]
         for start in range(0, len(latents), self.rows_per_block):
             with torch.no_grad():
-                data = self.flow.decode(self._tensor(latents[start : start + self.rows_per_block]))
+                data = self.flow.decode(tensor_of(latents[start : start + self.rows_per_block], self.flow))
                 columns = self.flow.columns(data, every.expand(-1, len(data)))[2]
             yield _array(columns.permute(1, 2, 0))
 
     def decode(self, latents: FloatArray) -> FloatArray:
         """Data of latents."""
         with torch.no_grad():
-            return _array(self.flow.decode(self._tensor(latents)))
+            return _array(self.flow.decode(tensor_of(latents, self.flow)))
 
     def encode(self, data: FloatArray) -> FloatArray:
         """Latents of data."""
         with torch.no_grad():
-            return _array(self.flow.encode(self._tensor(data)))
+            return _array(self.flow.encode(tensor_of(data, self.flow)))
 
     def digest(self) -> bytes:
         """Fingerprint of the weights."""
         return TorchDecoder(self.flow, self.flow.size, module=self.flow).digest()
-
-    def _tensor(self, rows: FloatArray) -> Tensor:
-        return torch.as_tensor(np.asarray(rows), dtype=self.flow.turns.dtype).to(self.flow.turns.device)
 
 
 def torch_decoder(given: object) -> Decoder | None:
@@ -323,16 +304,13 @@ def torch_decoder(given: object) -> Decoder | None:
             )
         return None
     transform, base = getattr(given, "transform", None), getattr(given, "base", None)
-    if (
-        transform is not None and base is not None
-    ):  # zuko: the transform maps data to latents, and the base distribution is lazy
+    if transform is not None and base is not None:
+        # zuko: the transform maps data to latents, and the base distribution is lazy
         size = int(base().event_shape[0])
         return TorchDecoder(lambda z: transform().inv(z), size, lambda x: transform()(x), given)
     noise: Any = getattr(given, "_distribution", None)
-    if noise is not None and hasattr(
-        given, "_transform"
-    ):  # nflows: transforms return the result and the log-determinant
-        inner: Any = given._transform
+    if noise is not None and hasattr(given, "_transform"):
+        inner: Any = given._transform  # nflows: transforms return the result and the log-determinant
         size = int(noise._shape[0])
         return TorchDecoder(lambda z: inner.inverse(z)[0], size, lambda x: inner(x)[0], given)
     inside = getattr(given, "decode", None) or getattr(given, "decoder", None) or given

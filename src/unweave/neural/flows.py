@@ -282,7 +282,11 @@ def descend(
             optimiser.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(flow.parameters(), settings.largest_gradient)
-            _refuse_nan(loss, step, path, records)
+            if not math.isfinite(float(loss.detach())):
+                problem = f"The likelihood is not finite at step {step}: lower the learning rate"
+                if path and records:
+                    problem += f"; {path} has step {records[-1].step}, and training continues from there"
+                raise FloatingPointError(f"{problem}.")
             optimiser.step()
             schedule.step()
             recent.append(tuple(float(term.detach()) for term in terms))
@@ -292,13 +296,6 @@ def descend(
                 recent = []
                 _save(path, stated, flow, optimiser, schedule, rng, records)
     return records
-
-
-def _refuse_nan(loss: Tensor, step: int, path: Path | None, records: list[Record]) -> None:
-    if math.isfinite(float(loss.detach())):
-        return
-    kept = f"; {path} has step {records[-1].step}, and training continues from there" if path and records else ""
-    raise FloatingPointError(f"The likelihood is not finite at step {step}: lower the learning rate{kept}.")
 
 
 def _save(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: Any) -> None:
@@ -322,25 +319,22 @@ def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts:
         return 0
     optimiser, schedule, rng, records = parts
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
+        saved = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, ValueError, EOFError, pickle.UnpicklingError):
         raise FileError(f"{path} is not a complete checkpoint: delete it, or name another one.") from None
-    slower = stated["settings"]["learning_rate"] / found["stated"]["settings"]["learning_rate"]
-    same_rate = {**found["stated"]["settings"], "learning_rate": stated["settings"]["learning_rate"]}
-    if {**found["stated"], "settings": same_rate} != stated or slower > 1:
+    slower = stated["settings"]["learning_rate"] / saved["stated"]["settings"]["learning_rate"]
+    same_rate = {**saved["stated"]["settings"], "learning_rate": stated["settings"]["learning_rate"]}
+    if {**saved["stated"], "settings": same_rate} != stated or slower > 1:
         raise FileError(f"{path} belongs to a training with other settings: delete it, or name another checkpoint.")
-    flow.load_state_dict(found["weights"])
-    optimiser.load_state_dict(found["optimiser"])
-    schedule.load_state_dict(found["schedule"])
+    flow.load_state_dict(saved["weights"])
+    optimiser.load_state_dict(saved["optimiser"])
+    schedule.load_state_dict(saved["schedule"])
     for group in optimiser.param_groups:
         for rate in ("lr", "initial_lr", "max_lr", "min_lr"):
             group[rate] *= slower
-    rng.bit_generator.state = found["rng"]
-    records.extend(Record(**record) for record in found["records"])
+    rng.bit_generator.state = saved["rng"]
+    records.extend(Record(**record) for record in saved["records"])
     return records[-1].step
-
-
-__all__ = ["FlowObjective", "FlowTraining", "Record", "loss_terms", "mean_negative_log_likelihood", "train"]
 
 
 class Source(Protocol):
@@ -400,14 +394,20 @@ def train(
     >>> records[-1].step
     5
     """
-    source = _Rows(np.asarray(data, dtype=np.float64)) if not hasattr(data, "sample") else data
     rng = random_stream(settings.seed, "training of a flow")
-    flow.fit_scale(_tensor(source.sample(10_000, rng), flow))
+    rows = None if hasattr(data, "sample") else np.asarray(data, dtype=np.float64)
+
+    def sample(n_rows: int, rng: np.random.Generator) -> Tensor:
+        if rows is None:
+            return tensor_of(data.sample(n_rows, rng), flow)  # type: ignore[union-attr]
+        return tensor_of(rows[random_stream(rng, "rows of a batch").integers(0, len(rows), n_rows)], flow)
+
+    flow.fit_scale(sample(10_000, rng))
     weights = (1.0, objective.total_correlation, objective.reconstruction)
     stated = {"objective": asdict(objective), "flow": asdict(flow.settings)}
 
     def terms_of(rng: np.random.Generator) -> Terms:
-        return loss_terms(flow, _tensor(source.sample(settings.batch_size, rng), flow), objective, rng)
+        return loss_terms(flow, sample(settings.batch_size, rng), objective, rng)
 
     return descend(flow, terms_of, weights, settings, rng, stated, checkpoint, progress)
 
@@ -432,19 +432,12 @@ def loss_terms(
     return likelihood_cost, shared, error
 
 
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    values: NDArray[np.float64]
-
-    def sample(self, n_rows: int, rng: int | np.random.Generator) -> NDArray[np.float64]:
-        return self.values[random_stream(rng, "rows of a batch").integers(0, len(self.values), n_rows)]
-
-
-def _tensor(rows: NDArray[np.float64], flow: CouplingFlow) -> Tensor:
-    return torch.as_tensor(rows, dtype=flow.turns.dtype).to(flow.turns.device)
+def tensor_of(rows: NDArray[np.float64], flow: CouplingFlow) -> Tensor:
+    """Rows in the precision and on the device of the weights of a flow."""
+    return torch.as_tensor(np.asarray(rows), dtype=flow.turns.dtype).to(flow.turns.device)
 
 
 def mean_negative_log_likelihood(flow: CouplingFlow, rows: NDArray[np.float64]) -> float:
     """Mean negative log-likelihood of held-out rows, in nats."""
     with torch.no_grad():
-        return float(flow.negative_log_likelihood(_tensor(rows, flow)).mean())
+        return float(flow.negative_log_likelihood(tensor_of(rows, flow)).mean())

@@ -37,12 +37,12 @@ class PublishedVAE(nn.Module):
         super().__init__()
         layout = _layout(arrays)
         self.name = ""
-        self.features = _chain([_convolution(arrays, name) for name in layout["convolutions"]])
-        self.hidden = _chain([_linear(arrays, name) for name in layout["hidden"]])
+        self.features = _chain([_layer(arrays, name) for name in layout["convolutions"]])
+        self.hidden = _chain([_layer(arrays, name) for name in layout["hidden"]])
         self.mean, self.log_variance = _gaussian_heads(arrays)
-        self.categories = nn.ModuleList(_linear(arrays, name) for name in layout["categories"])
-        self.unhidden = _chain([_linear(arrays, name) for name in layout["unhidden"]])
-        self.unfeatures = _chain([_transposed(arrays, name) for name in layout["transposed"]])
+        self.categories = nn.ModuleList(_layer(arrays, name) for name in layout["categories"])
+        self.unhidden = _chain([_layer(arrays, name) for name in layout["unhidden"]])
+        self.unfeatures = _chain([_layer(arrays, name, transposed=True) for name in layout["transposed"]])
         self.n_codes = self.mean.out_features
         self.image_shape = _image_shape(arrays, layout)
         self._n_channels = arrays[f"{layout['convolutions'][-1]}.weight"].shape[0]
@@ -135,35 +135,29 @@ def _chain(layers: Sequence[nn.Module]) -> nn.Sequential:
     return nn.Sequential(*between[1:])
 
 
-def _filled(layer: Any, arrays: Arrays, name: str) -> Any:
+def _layer(arrays: Arrays, name: str, transposed: bool = False) -> Any:
+    """A linear or convolutional layer with the weights of this name, whose shape determines its kind."""
+    n_out, n_in, *sizes = _array(arrays, f"{name}.weight").shape
+    layer: Any
+    if not sizes:
+        layer = nn.Linear(n_in, n_out)
+    elif transposed:
+        layer = nn.ConvTranspose2d(n_out, n_in, sizes[0], stride=2, padding=1)
+    else:
+        layer = nn.Conv2d(n_in, n_out, sizes[0], stride=2, padding=1)
     with torch.no_grad():
         for part in ("weight", "bias"):
             getattr(layer, part).copy_(torch.from_numpy(np.array(_array(arrays, f"{name}.{part}"), dtype=np.float32)))
     return layer
 
 
-def _convolution(arrays: Arrays, name: str) -> nn.Conv2d:
-    n_out, n_in, size, _ = _array(arrays, f"{name}.weight").shape
-    return _filled(nn.Conv2d(n_in, n_out, size, stride=2, padding=1), arrays, name)
-
-
-def _transposed(arrays: Arrays, name: str) -> nn.ConvTranspose2d:
-    n_in, n_out, size, _ = _array(arrays, f"{name}.weight").shape
-    return _filled(nn.ConvTranspose2d(n_in, n_out, size, stride=2, padding=1), arrays, name)
-
-
-def _linear(arrays: Arrays, name: str) -> nn.Linear:
-    n_out, n_in = _array(arrays, f"{name}.weight").shape
-    return _filled(nn.Linear(n_in, n_out), arrays, name)
-
-
 def _gaussian_heads(arrays: Arrays) -> tuple[nn.Linear, nn.Linear]:
     if "encoder.mu_logvar_gen.weight" not in arrays:
-        return _linear(arrays, "fc_mean"), _linear(arrays, "fc_log_var")
+        return _layer(arrays, "fc_mean"), _layer(arrays, "fc_log_var")
     # one layer computes means and log-variances, which alternate: those of the first code, then those of the second
     both = {part: arrays[f"encoder.mu_logvar_gen.{part}"] for part in ("weight", "bias")}
     mean, log_variance = ({f"head.{part}": array[at::2] for part, array in both.items()} for at in (0, 1))
-    return _linear(mean, "head"), _linear(log_variance, "head")
+    return _layer(mean, "head"), _layer(log_variance, "head")
 
 
 def _image_shape(arrays: Arrays, layout: Mapping[str, list[str]]) -> tuple[int, int, int]:
@@ -210,7 +204,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 def _refuse_other_shapes(path: Path, arrays: Arrays, entry: Mapping[str, Any]) -> None:
     for name, shape in entry.get("shapes", {}).items():
-        found = arrays[name].shape if name in arrays else None
-        if found != tuple(shape):
-            what = "is missing" if found is None else f"has shape {found}"
+        there = arrays[name].shape if name in arrays else None
+        if there != tuple(shape):
+            what = "is missing" if there is None else f"has shape {there}"
             raise FileError(f"{name} {what} in {path}, but index.json says {tuple(shape)}: get the file again.")

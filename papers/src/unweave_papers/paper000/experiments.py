@@ -4,152 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
-from unweave.synthetic.known_decoders import Torus, TwoMoons
-from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper
-from unweave_papers.paper000 import flows as sample_sizes
-from unweave_papers.paper000 import image_flows as core_flows
-from unweave_papers.paper000 import image_flows as digit_flows
-from unweave_papers.paper000 import image_flows as wavelet_flows
-from unweave_papers.paper000 import images as vae_spectra
-from unweave_papers.paper000 import pictures as torus_pictures
-from unweave_papers.paper000.flows import TrainedFlow, torus, two_moons
-from unweave_papers.paper000.pictures import TorusPictures, compare_pearson
-
-N_LATENTS, N_FEW = 50, 10  # the paper has 100 and 10
-
-of_flows = partial(Experiment, options=("seed", "n_steps", "data", "quick"), needs=("torch", "data"))
-
-of_seeds = partial(Experiment, options=("seed", "n_seeds", "n_steps", "data", "quick"), needs=("torch", "data"))
-
-of_vaes = partial(Experiment, options=("seed", "n_steps", "data", "weights", "quick"), needs=("torch",))
-
-PICTURES = (
-    of_seeds(
-        "fig3",
-        "Flows of digits with a reconstruction term for a core of latents: the knee of the spectrum",
-        compute=core_flows.compute_core,
-        compare=core_flows.compare_core,
-        draw=core_flows.draw_core,
-        cost="13 minutes on one core",
-    ),
-    of_flows(
-        "fig4",
-        "GIN of digits: the variance of a latent against its manifold entropy",
-        compute=digit_flows.compute_gin,
-        compare=digit_flows.compare_gin,
-        draw=digit_flows.draw_gin,
-        cost="2 minutes on one core",
-    ),
-    of_seeds(
-        "fig5",
-        "A wavelet flow of digits against a GLOW-like one",
-        compute=wavelet_flows.compute_wavelet,
-        compare=wavelet_flows.compare_wavelet,
-        draw=wavelet_flows.draw_wavelet,
-        cost="10 minutes on one core",
-    ),
-    of_vaes(
-        "fig6",
-        "beta-VAEs of digits with 50 latents: spectra over beta, and of published decoders",
-        compute=partial(vae_spectra.compute, N_LATENTS),
-        compare=vae_spectra.compare,
-        draw=partial(vae_spectra.draw, "fig6"),
-        cost="2 minutes on one core",
-    ),
-    Experiment(
-        "figB1",
-        "The geometry of PCA in two dimensions",
-        compute=sample_sizes.compute_pca,
-        compare=sample_sizes.compare_pca,
-        draw=sample_sizes.draw_pca,
-        options=(),
-    ),
-    of_flows(
-        "figC1",
-        "Standard deviation of the metrics over ten runs, by the number of samples",
-        compute=sample_sizes.compute_spread,
-        compare=sample_sizes.compare_spread,
-        draw=sample_sizes.draw_spread,
-        cost="4 minutes on one core",
-    ),
-    of_seeds(
-        "figE1",
-        "Mutual information between core and other latents in the flows of fig3",
-        compute=core_flows.compute_core,
-        compare=core_flows.compare_information,
-        draw=core_flows.draw_information,
-        cost="seconds after fig3",
-    ),
-    of_flows(
-        "figE2",
-        "Spectra of GIN and of the conditional flow (cINN) of digits",
-        compute=digit_flows.compute_both,
-        compare=digit_flows.compare_spectra,
-        draw=digit_flows.draw_spectra,
-        cost="4 minutes on one core",
-    ),
-    of_flows(
-        "figE3",
-        "Mean tangent images of GIN, digit by digit",
-        compute=digit_flows.compute_gin,
-        compare=digit_flows.compare_tangents,
-        draw=digit_flows.draw_tangents,
-        cost="seconds after fig4",
-    ),
-    of_flows(
-        "figE4",
-        "Mean tangent images of the conditional flow, digit by digit",
-        compute=digit_flows.compute_conditional,
-        compare=digit_flows.compare_tangents,
-        draw=digit_flows.draw_tangents,
-        cost="seconds after figE2",
-    ),
-    of_flows(
-        "figE5",
-        "Traversals of the conditional flow",
-        compute=digit_flows.compute_conditional,
-        compare=digit_flows.compare_traversals,
-        draw=digit_flows.draw_traversals,
-        cost="seconds after figE2",
-    ),
-    of_flows(
-        "figE6",
-        "A wavelet flow that has only convolutions at the finer scales",
-        compute=wavelet_flows.compute_convolutional,
-        compare=wavelet_flows.compare_convolutional,
-        draw=wavelet_flows.draw_convolutional,
-        cost="3 minutes on one core after fig5",
-    ),
-    of_vaes(
-        "figE7",
-        "beta-VAEs of digits with 10 latents: spectra over beta, and of published decoders",
-        compute=partial(vae_spectra.compute, N_FEW),
-        compare=vae_spectra.compare,
-        draw=partial(vae_spectra.draw, "figE7"),
-        cost="4 minutes on one core",
-    ),
-    of_vaes(
-        "figE8",
-        "Total entropy and total correlation over beta, 50 latents",
-        compute=partial(vae_spectra.compute, N_LATENTS),
-        compare=vae_spectra.compare_totals,
-        draw=partial(vae_spectra.draw_totals, "figE8"),
-        cost="a minute after fig6",
-    ),
-    of_vaes(
-        "figE9",
-        "Total entropy and total correlation over beta, 10 latents",
-        compute=partial(vae_spectra.compute, N_FEW),
-        compare=vae_spectra.compare_totals,
-        draw=partial(vae_spectra.draw_totals, "figE9"),
-        cost="a minute after figE7",
-    ),
+from unweave.report.figures.geometry import contour_grid_figure, information_figure, spectrum_figure
+from unweave.synthetic.known_decoders import LinearDecoder, Torus, TwoMoons
+from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures
+from unweave_papers.paper000 import image_flows, images, pictures
+from unweave_papers.paper000.flows import (
+    COVARIANCE,
+    TrainedFlow,
+    compare_pca,
+    compare_spread,
+    compute_spread,
+    draw_pca,
+    draw_spread,
+    torus,
+    two_moons,
 )
 
+N_LATENTS, N_FEW = 50, 10  # the paper has 100 and 10
 
 Flows = dict[str, TrainedFlow]
 
@@ -181,12 +55,12 @@ def compare_torus(flows: Flows, options: Options) -> Iterator[ClaimCheck]:
         "b: largest distance from the true spectrum", "about 0", distances[1], below=0.1, ledger=157
     )
     for letter, flow, holds in (("a", alone, range(10)), ("b", with_term, range(20, 21))):
-        found = flow.rows_on_the_diagonal()
+        n_matched = flow.rows_on_the_diagonal()
         paper = "none" if letter == "a" else "all 20"
         claim = f"{letter}: latents that match a true latent"
-        yield ClaimCheck(claim, paper, f"{found} of 20", found in holds, 157, value=found)
+        yield ClaimCheck(claim, paper, f"{n_matched} of 20", n_matched in holds, 157, value=n_matched)
         if flow.pictures is not None:
-            yield compare_pearson(letter, flow.pictures, flow.spectrum.order)
+            yield pictures.compare_pearson(letter, flow.pictures, flow.spectrum.order)
 
 
 def _numbers(flows: Flows) -> Iterator[ClaimCheck]:
@@ -198,27 +72,23 @@ def _numbers(flows: Flows) -> Iterator[ClaimCheck]:
         yield ClaimCheck(f"{name}: total correlation", "", f"{flow.total_correlation:.3f}")
 
 
-def draw_two_moons(flows: Flows, options: Options) -> Iterator[Path]:
+def draw_two_moons(flows: Flows, options: Options) -> Pictures:
     """Draw contour grids over the data, and the entropies as bars."""
-    from unweave.report.figures.geometry import contour_grid_figure, save
-
     lines = {name: flow.grid_lines for name, flow in flows.items() if flow.grid_lines is not None}
     entropies = {}
     for name, flow in flows.items():
         first, second = map(float, flow.spectrum.sorted_entropies)
         entropies[name] = (first, second, flow.total_correlation)
-    yield save(contour_grid_figure(lines, TwoMoons().sample(2000, 0), entropies), options.folder / "000-fig1.png")
+    yield "fig1", contour_grid_figure(lines, TwoMoons().sample(2000, 0), entropies)
 
 
-def draw_torus(flows: Flows, options: Options) -> Iterator[Path]:
+def draw_torus(flows: Flows, options: Options) -> Pictures:
     """Draw the spectra and the true spectrum, and mutual information and correlations with the true latents."""
-    from unweave.report.figures.geometry import information_figure, save, spectrum_figure
-
     spectra = {name: flow.spectrum.entropies for name, flow in flows.items()}
-    yield save(spectrum_figure(spectra, Torus().true_entropies), options.folder / "000-fig2-spectrum.png")
+    yield "fig2-spectrum", spectrum_figure(spectra, Torus().true_entropies)
     crosses = {name: flow.cross_information for name, flow in flows.items() if flow.cross_information is not None}
     figure = information_figure(crosses, "latent of the flow, sorted", "latent of the truth, sorted")
-    yield save(figure, options.folder / "000-fig2-cross-information.png")
+    yield "fig2-cross-information", figure
     by_importance = np.argsort(-Torus().true_entropies)
     pearson = {
         name: flow.pictures.pearson[flow.spectrum.order][:, by_importance]
@@ -228,68 +98,81 @@ def draw_torus(flows: Flows, options: Options) -> Iterator[Path]:
     figure = information_figure(
         pearson, "latent of the flow, sorted", "latent of the truth, sorted", 1.0, "squared correlation"
     )
-    yield save(figure, options.folder / "000-fig2-pearson.png")
+    yield "fig2-pearson", figure
 
 
-def torus_pictures_of(which: int, options: Options) -> TorusPictures:
+def torus_pictures_of(which: int, options: Options) -> pictures.TorusPictures:
     """Return the pictures of the flow trained by likelihood alone (0) or with the total correlation term (1)."""
-    found = list(torus(options).values())[which].pictures
-    assert found is not None
-    return found
+    shown = list(torus(options).values())[which].pictures
+    assert shown is not None
+    return shown
 
 
+of_toys = partial(Experiment, options=("seed", "n_steps"), needs=("torch",))
+of_flows = partial(Experiment, options=("seed", "n_steps", "data", "quick"), needs=("torch", "data"))
+of_seeds = partial(Experiment, options=("seed", "n_seeds", "n_steps", "data", "quick"), needs=("torch", "data"))
+of_vaes = partial(Experiment, options=("seed", "n_steps", "data", "weights", "quick"), needs=("torch",))
+
+# fmt: off
 PAPER = Paper(
     "000",
     "Galperin and Koethe: Analyzing Generative Models by Manifold Entropic Metrics",
     (
-        Experiment(
-            "fig1",
-            "Flows of two moons, trained by likelihood alone and with two further terms",
-            compute=two_moons,
-            compare=compare_two_moons,
-            draw=draw_two_moons,
-            options=("seed", "n_steps"),
-            needs=("torch",),
-            cost="4 minutes on one core",
-        ),
-        Experiment(
-            "fig2",
-            "Flows of a torus, trained by likelihood alone and with the total correlation",
-            compute=torus,
-            compare=compare_torus,
-            draw=draw_torus,
-            options=("seed", "n_steps"),
-            needs=("torch",),
-            cost="6 minutes on one core",
-        ),
-        *PICTURES,
-        Experiment(
-            "figD1",
-            "Data of the torus, the first four dimensions",
-            compute=torus_pictures.no_flows,
-            compare=torus_pictures.nothing_to_compare,
-            draw=torus_pictures.draw_data,
-            options=(),
-        ),
-        Experiment(
-            "figD2",
-            "Data of the torus beside samples of the flow trained by likelihood alone",
-            compute=partial(torus_pictures_of, 0),
-            compare=torus_pictures.compare_generated,
-            draw=torus_pictures.draw_generated,
-            options=("seed", "n_steps"),
-            needs=("torch",),
-            cost="seconds after fig2",
-        ),
-        Experiment(
-            "figD3",
-            "Contour grids of the flow of the torus trained with the total correlation",
-            compute=partial(torus_pictures_of, 1),
-            compare=torus_pictures.compare_grids,
-            draw=torus_pictures.draw_grids,
-            options=("seed", "n_steps"),
-            needs=("torch",),
-            cost="seconds after fig2",
-        ),
+        of_toys("fig1", "Flows of two moons, trained by likelihood alone and with two further terms",
+                two_moons, compare_two_moons, draw_two_moons, cost="4 minutes on one core"),
+        of_toys("fig2", "Flows of a torus, trained by likelihood alone and with the total correlation",
+                torus, compare_torus, draw_torus, cost="6 minutes on one core"),
+        of_seeds("fig3", "Flows of digits with a reconstruction term for a core of latents: the knee of the spectrum",
+                 image_flows.compute_core, image_flows.compare_core, image_flows.draw_core,
+                 cost="13 minutes on one core"),
+        of_flows("fig4", "GIN of digits: the variance of a latent against its manifold entropy",
+                 partial(image_flows.compute_digits, ("GIN",)), image_flows.compare_gin, image_flows.draw_gin,
+                 cost="2 minutes on one core"),
+        of_seeds("fig5", "A wavelet flow of digits against a GLOW-like one",
+                 image_flows.compute_wavelet, image_flows.compare_wavelet, partial(image_flows.draw_kinds, "fig5"),
+                 cost="10 minutes on one core"),
+        of_vaes("fig6", "beta-VAEs of digits with 50 latents: spectra over beta, and of published decoders",
+                partial(images.compute, N_LATENTS), images.compare, partial(images.draw, "fig6"),
+                cost="2 minutes on one core"),
+        Experiment("figB1", "The geometry of PCA in two dimensions",
+                   lambda options: LinearDecoder.principal_components(COVARIANCE), compare_pca, draw_pca, options=()),
+        of_flows("figC1", "Standard deviation of the metrics over ten runs, by the number of samples",
+                 compute_spread, compare_spread, draw_spread, cost="4 minutes on one core"),
+        of_seeds("figE1", "Mutual information between core and other latents in the flows of fig3",
+                 image_flows.compute_core, image_flows.compare_information, image_flows.draw_information,
+                 cost="seconds after fig3"),
+        of_flows("figE2", "Spectra of GIN and of the conditional flow (cINN) of digits",
+                 partial(image_flows.compute_digits, ("GIN", "cINN")), image_flows.compare_spectra,
+                 image_flows.draw_spectra, cost="4 minutes on one core"),
+        of_flows("figE3", "Mean tangent images of GIN, digit by digit",
+                 partial(image_flows.compute_digits, ("GIN",)), image_flows.compare_tangents,
+                 image_flows.draw_tangents, cost="seconds after fig4"),
+        of_flows("figE4", "Mean tangent images of the conditional flow, digit by digit",
+                 partial(image_flows.compute_digits, ("cINN",)), image_flows.compare_tangents,
+                 image_flows.draw_tangents, cost="seconds after figE2"),
+        of_flows("figE5", "Traversals of the conditional flow",
+                 partial(image_flows.compute_digits, ("cINN",)), image_flows.compare_traversals,
+                 image_flows.draw_traversals, cost="seconds after figE2"),
+        of_flows("figE6", "A wavelet flow that has only convolutions at the finer scales",
+                 image_flows.compute_convolutional, image_flows.compare_convolutional,
+                 partial(image_flows.draw_kinds, "figE6"), cost="3 minutes on one core after fig5"),
+        of_vaes("figE7", "beta-VAEs of digits with 10 latents: spectra over beta, and of published decoders",
+                partial(images.compute, N_FEW), images.compare, partial(images.draw, "figE7"),
+                cost="4 minutes on one core"),
+        of_vaes("figE8", "Total entropy and total correlation over beta, 50 latents",
+                partial(images.compute, N_LATENTS), images.compare_totals, partial(images.draw_totals, "figE8"),
+                cost="a minute after fig6"),
+        of_vaes("figE9", "Total entropy and total correlation over beta, 10 latents",
+                partial(images.compute, N_FEW), images.compare_totals, partial(images.draw_totals, "figE9"),
+                cost="a minute after figE7"),
+        Experiment("figD1", "Data of the torus, the first four dimensions",
+                   lambda options: None, draw=pictures.draw_data, options=()),
+        of_toys("figD2", "Data of the torus beside samples of the flow trained by likelihood alone",
+                partial(torus_pictures_of, 0), pictures.compare_generated, pictures.draw_generated,
+                cost="seconds after fig2"),
+        of_toys("figD3", "Contour grids of the flow of the torus trained with the total correlation",
+                partial(torus_pictures_of, 1), pictures.compare_grids, pictures.draw_grids,
+                cost="seconds after fig2"),
     ),
 )
+# fmt: on

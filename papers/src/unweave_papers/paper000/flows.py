@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +13,13 @@ from unweave.estimators.geometry import StandardNormal
 from unweave.evidence import Evidence
 from unweave.metrics import manifold_cross_mutual_information, manifold_total_correlation
 from unweave.metrics.manifolds import Sampling, Spectrum, geometry, spectrum
+from unweave.report.figures.curves import curves_figure
+from unweave.report.figures.geometry import contour_grid_figure
 from unweave.synthetic.known_decoders import LinearDecoder, Torus, TwoMoons
-from unweave_papers.experiment import ClaimCheck, Options
-from unweave_papers.paper000.image_flows import GLOW, N_STEPS, kept_at, planned, trained_flow
+from unweave_papers.experiment import ClaimCheck, Options, Pictures
+from unweave_papers.paper000.image_flows import GLOW, N_STEPS, file_of, planned, trained_flow
 from unweave_papers.paper000.images import digit_images
-from unweave_papers.paper000.pictures import TorusPictures, torus_pictures
+from unweave_papers.paper000.pictures import TorusPictures, grid_lines, torus_pictures
 
 if TYPE_CHECKING:
     from unweave.neural.decoders import FlowDecoder
@@ -105,25 +106,15 @@ def _measured(decoder: FlowDecoder, world: Torus | TwoMoons, negative_log_likeli
     if hasattr(world, "encode"):
         matrix = manifold_cross_mutual_information(evidence, n_samples=1000).parts["matrix"]
         cross = matrix[found.order][:, np.argsort(-world.true_entropies)]
+    levels, points = np.linspace(-2.2, 2.2, 9), np.linspace(-2.2, 2.2, 400)
     return TrainedFlow(
         negative_log_likelihood=negative_log_likelihood,
         spectrum=found,
         total_correlation=manifold_total_correlation(evidence, n_samples=2000).raw,
         cross_information=cross,
-        grid_lines=_grid_lines(decoder, *found.order) if len(found.order) == 2 else None,
+        grid_lines=grid_lines(decoder.decode, found.order, 2, levels, points) if len(found.order) == 2 else None,
         pictures=torus_pictures(decoder, world) if isinstance(world, Torus) else None,
     )
-
-
-def _grid_lines(decoder: FlowDecoder, first: int, second: int) -> tuple[FloatArray, FloatArray]:
-    n_lines, reach = 9, 2.2
-    levels, points = np.linspace(-reach, reach, n_lines), np.linspace(-reach, reach, 400)
-    lines = []
-    for moving, still in ((first, second), (second, first)):
-        latents = np.zeros((n_lines, len(points), 2))
-        latents[:, :, moving], latents[:, :, still] = points, levels[:, None]
-        lines.append(decoder.decode(latents.reshape(-1, 2)).reshape(n_lines, -1, 2))
-    return lines[0], lines[1]
 
 
 N_RUNS = 10
@@ -131,12 +122,7 @@ SIZES, QUICK_SIZES = (5, 10, 20, 40), (4, 8, 16, 32)
 COVARIANCE = np.array([[2.0, 1.2], [1.2, 1.0]])
 
 
-@dataclass(frozen=True, eq=False)
-class SampleSpread:
-    """Standard deviations of three metrics over runs, in nats per latent, for every number of samples."""
-
-    n_samples: tuple[int, ...]
-    deviations: dict[str, list[float]]
+SampleSpread = dict[str, dict[int, float]]  # of each metric over runs, in nats per latent, by the number of samples
 
 
 def compute_spread(options: Options) -> SampleSpread:
@@ -145,7 +131,7 @@ def compute_spread(options: Options) -> SampleSpread:
 
     digits = digit_images(options)
     plan = planned("GLOW-like seed 0", options, N_STEPS, **GLOW)
-    flow = trained_flow(plan, digits, kept_at(plan, digits, options).with_suffix(".pt"), options.progress)
+    flow = trained_flow(plan, digits, file_of(plan, digits, options).with_suffix(".pt"), options.progress)
     sizes = QUICK_SIZES if options.quick else SIZES
     evidence = Evidence(decoder=class_decoder(flow))
     found = geometry(evidence, Sampling(StandardNormal(), N_RUNS * sizes[-1], options.seed or 0))
@@ -158,41 +144,33 @@ def spread(log_lengths: FloatArray, log_directions: FloatArray, sizes: tuple[int
     lengths = log_lengths[: N_RUNS * n_each].reshape(N_RUNS, n_each, -1)
     directions = log_directions[: N_RUNS * n_each].reshape(N_RUNS, n_each)
     n_latents = lengths.shape[2]
-    values: dict[str, list[float]] = {"manifold entropy": [], "total correlation": [], "total entropy": []}
+    deviations: SampleSpread = {"manifold entropy": {}, "total correlation": {}, "total entropy": {}}
     for n in sizes:
-        values["manifold entropy"].append(float(lengths[:, :n].mean(axis=1).std(axis=0, ddof=1).mean()))
+        deviations["manifold entropy"][n] = float(lengths[:, :n].mean(axis=1).std(axis=0, ddof=1).mean())
         shared = -directions[:, :n].mean(axis=1) / n_latents
-        values["total correlation"].append(float(shared.std(ddof=1)))
+        deviations["total correlation"][n] = float(shared.std(ddof=1))
         total = lengths[:, :n].mean(axis=(1, 2)) - shared
-        values["total entropy"].append(float(total.std(ddof=1)))
-    return SampleSpread(sizes, values)
+        deviations["total entropy"][n] = float(total.std(ddof=1))
+    return deviations
 
 
 def compare_spread(found: SampleSpread, options: Options) -> Iterator[ClaimCheck]:
     """Check that standard deviations fall with about the inverse square root of the number of samples."""
-    for name, deviations in found.deviations.items():
-        words = ", ".join(f"{n}: {value:.4f}" for n, value in zip(found.n_samples, deviations, strict=True))
-        falls = deviations[-1] < 0.6 * deviations[0]
+    for name, deviations in found.items():
+        words = ", ".join(f"{n}: {value:.4f}" for n, value in deviations.items())
+        falls = deviations[max(deviations)] < 0.6 * deviations[min(deviations)]
         yield ClaimCheck(f"deviation of the {name} over {N_RUNS} runs, by samples", "decreases", words, falls)
-    slope = np.polyfit(np.log(found.n_samples), np.log(found.deviations["manifold entropy"]), 1)[0]
-    yield ClaimCheck.number(
-        "slope of the log deviation of entropies by log samples", "", float(slope), above=-0.65, below=-0.35
-    )
+    entropies = found["manifold entropy"]
+    slope = float(np.polyfit(np.log(list(entropies)), np.log(list(entropies.values())), 1)[0])
+    claim = "slope of the log deviation of entropies by log samples"
+    yield ClaimCheck.number(claim, "", slope, above=-0.65, below=-0.35)
 
 
-def draw_spread(found: SampleSpread, options: Options) -> Iterator[Path]:
+def draw_spread(found: SampleSpread, options: Options) -> Pictures:
     """Plot the standard deviations over runs against the number of samples."""
-    from unweave.report.figures.curves import curves_figure
-    from unweave.report.figures.geometry import save
-
+    curves = {name: list(deviations.values()) for name, deviations in found.items()}
     label = "deviation over runs (nats per latent)"
-    figure = curves_figure(found.deviations, found.n_samples, label, across="samples")
-    yield save(figure, options.folder / "000-figC1.png")
-
-
-def compute_pca(options: Options) -> LinearDecoder:
-    """Return the PCA of a two-dimensional Gaussian."""
-    return LinearDecoder.principal_components(COVARIANCE)
+    yield "figC1", curves_figure(curves, list(found["manifold entropy"]), label, across="samples")
 
 
 def compare_pca(decoder: LinearDecoder, options: Options) -> Iterator[ClaimCheck]:
@@ -205,15 +183,8 @@ def compare_pca(decoder: LinearDecoder, options: Options) -> Iterator[ClaimCheck
     yield ClaimCheck.number("total correlation", "0", found.total_correlation, above=-1e-9, below=1e-9, ledger=160)
 
 
-def draw_pca(decoder: LinearDecoder, options: Options) -> Iterator[Path]:
+def draw_pca(decoder: LinearDecoder, options: Options) -> Pictures:
     """Draw the contour grid of PCA over its data."""
-    from unweave.report.figures.geometry import contour_grid_figure, save
-
-    levels, points = np.linspace(-2, 2, 9), np.linspace(-2.2, 2.2, 50)
-    lines = []
-    for moving in (0, 1):
-        latents = np.zeros((9, 50, 2))
-        latents[:, :, moving], latents[:, :, 1 - moving] = points, levels[:, None]
-        lines.append(decoder.decode(latents.reshape(-1, 2)).reshape(9, 50, 2))
+    lines = grid_lines(decoder.decode, (0, 1), 2, np.linspace(-2, 2, 9), np.linspace(-2.2, 2.2, 50))
     data = decoder.decode(np.random.default_rng(0).standard_normal((2000, 2)))
-    yield save(contour_grid_figure({"PCA": (lines[0], lines[1])}, data), options.folder / "000-figB1.png")
+    yield "figB1", contour_grid_figure({"PCA": lines}, data)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy import stats
 
 from unweave.arrays import FloatArray
 from unweave.estimators.geometry import GaussianMixture, Prior, StandardNormal
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics import manifold_mutual_information
-from unweave.metrics.manifolds import spectrum
+from unweave.metrics.manifolds import spectrum, traversals
 from unweave.progress import progress_bar
+from unweave.report.figures.geometry import image_grid_figure, information_figure, spectrum_figure
 from unweave.whole_files import write_whole
-from unweave_papers.experiment import ClaimCheck, Options
+from unweave_papers.experiment import ClaimCheck, Options, Pictures
 from unweave_papers.paper000.images import N_CLASSES, DigitImages, digit_images
 
 if TYPE_CHECKING:
@@ -93,12 +95,12 @@ class MeasuredFlow:
 def measured_flows(plans: list[FlowPlan], options: Options) -> dict[FlowPlan, MeasuredFlow]:
     """Train and measure all plans, or read those that are in the folder."""
     digits = digit_images(options)
-    found = {}
+    flows = {}
     with progress_bar(len(plans), options.progress) as bar:
         for plan in plans:
             bar.step(plan.name)
-            found[plan] = _kept(plan, digits, options)
-    return found
+            flows[plan] = _stored(plan, digits, options)
+    return flows
 
 
 def planned(name: str, options: Options, n_steps: int = 1000, seed: int = 0, core: int = 0, **shape: Any) -> FlowPlan:
@@ -109,26 +111,25 @@ def planned(name: str, options: Options, n_steps: int = 1000, seed: int = 0, cor
     return FlowPlan(name, tuple(sorted(shape.items())), n_steps, (options.seed or 0) + seed, core)
 
 
-def _kept(plan: FlowPlan, digits: DigitImages, options: Options) -> MeasuredFlow:
-    path = kept_at(plan, digits, options)
+def _stored(plan: FlowPlan, digits: DigitImages, options: Options) -> MeasuredFlow:
+    path = file_of(plan, digits, options)
+    names = [field.name for field in fields(MeasuredFlow)]
     if path.exists():
         with np.load(path) as content:
-            return MeasuredFlow(**{field.name: _plain(content[field.name]) for field in fields(MeasuredFlow)})
-    found = _trained_and_measured(plan, digits, options, path.with_suffix(".pt"))
+            return MeasuredFlow(
+                **{name: content[name] if content[name].ndim else content[name].item() for name in names}
+            )
+    flow = _trained_and_measured(plan, digits, options, path.with_suffix(".pt"))
     path.parent.mkdir(parents=True, exist_ok=True)
-    arrays: dict[str, Any] = {field.name: np.asarray(getattr(found, field.name)) for field in fields(MeasuredFlow)}
+    arrays: dict[str, Any] = {name: np.asarray(getattr(flow, name)) for name in names}
     write_whole(path, lambda file: np.savez(file, **arrays))
-    return found
+    return flow
 
 
-def kept_at(plan: FlowPlan, digits: DigitImages, options: Options) -> Path:
+def file_of(plan: FlowPlan, digits: DigitImages, options: Options) -> Path:
     """Return the file with the numbers of a plan; its checkpoint is beside it."""
     label = hashlib.blake2b(repr(asdict(plan)).encode(), digest_size=4).hexdigest()
     return options.folder / "flows" / f"digits{digits.side}-{plan.name.replace(' ', '-')}-{label}.npz"
-
-
-def _plain(array: Any) -> Any:
-    return array if array.ndim else array.item()
 
 
 def trained_flow(plan: FlowPlan, digits: DigitImages, checkpoint: Path, progress: bool) -> ImageFlow:
@@ -154,7 +155,8 @@ def _trained_and_measured(plan: FlowPlan, digits: DigitImages, options: Options,
         images = digits.test_images + NOISE * np.random.default_rng(plan.seed).standard_normal(digits.test_images.shape)
         costs, latents = held_out_costs(flow, images, digits.test_labels)
     except (FloatingPointError, EvidenceError) as error:
-        return _nothing(str(error))
+        nothing = np.empty(0)
+        return MeasuredFlow(str(error), np.nan, nothing, nothing, np.nan, nothing, nothing, nothing, nothing)
     held_out = float(costs.mean()) / flow.size
     return _measured(flow, digits, held_out, latents, QUICK_SAMPLES if options.quick else N_SAMPLES)
 
@@ -172,18 +174,21 @@ def _measured(
         spectra.append(spectrum(evidence, prior=prior, n_samples=n_each))
         matrices.append(manifold_mutual_information(evidence, prior=prior, n_samples=n_each).parts["matrix"])
         centres.append(class_decoder(flow, k).decode(middle)[0])
-    entropies = np.mean([found.entropies for found in spectra], axis=0)
-    order = np.argsort(-entropies, kind="stable")[:N_TRAVERSED]
+    entropies = np.mean([one.entropies for one in spectra], axis=0)
+    order = np.argsort(-entropies, kind="stable")[:N_TRAVERSED].tolist()
+    traversed: Any = np.empty((0, 0, 0, 0))
+    if flow.n_classes:
+        traversed = np.stack([traversals(class_decoder(flow, k), order, VALUES) for k in range(N_CLASSES)])
     groups = [latents[digits.test_labels == k] for k in range(N_CLASSES)]
     return MeasuredFlow(
         problem="",
         held_out=held_out,
         entropies=entropies,
         information=np.mean(matrices, axis=0),
-        total_correlation=float(np.mean([found.total_correlation for found in spectra])),
-        tangents=np.stack([found.tangents for found in spectra]).astype(np.float32),
+        total_correlation=float(np.mean([one.total_correlation for one in spectra])),
+        tangents=np.stack([one.tangents for one in spectra]).astype(np.float32),
         centres=np.stack(centres).astype(np.float32),
-        traversals=_traversals(flow, order.tolist()) if flow.n_classes else np.empty((0, 0, 0, 0)),
+        traversals=traversed.astype(np.float32) if flow.n_classes else traversed,
         variances=np.mean([group.var(axis=0) for group in groups], axis=0),
     )
 
@@ -197,19 +202,6 @@ def _classes(flow: ImageFlow, latents: FloatArray, labels: Any) -> Iterator[tupl
     for k in range(N_CLASSES):  # the empirical standard deviations of every class, as in E.1.3
         fitted = GaussianMixture.fitted(latents[labels == k], labels[labels == k])
         yield k, fitted, np.asarray(fitted.means)
-
-
-def _traversals(flow: ImageFlow, order: list[int]) -> FloatArray:
-    from unweave.metrics.manifolds import traversals
-    from unweave_papers.image_training import class_decoder
-
-    images = [traversals(class_decoder(flow, k), order, VALUES) for k in range(N_CLASSES)]
-    return np.stack(images).astype(np.float32)
-
-
-def _nothing(problem: str) -> MeasuredFlow:
-    nothing = np.empty(0)
-    return MeasuredFlow(problem, np.nan, nothing, nothing, np.nan, nothing, nothing, nothing, nothing)
 
 
 N_SEEDS = 3
@@ -257,10 +249,10 @@ def _both(
         for name, shape in ((one, first), (other, second))
     }
     # both kinds of a seed before the next seed, so that an interrupted run has complete pairs
-    found = measured_flows([plan for pair in zip(*plans.values(), strict=True) for plan in pair], options)
+    measured = measured_flows([plan for pair in zip(*plans.values(), strict=True) for plan in pair], options)
     size = (8 if options.quick else 16) ** 2
     scales = (slice(0, size // 16), slice(size // 16, size // 4), slice(size // 4, size))
-    flows = {name: tuple(found[plan] for plan in group) for name, group in plans.items()}
+    flows = {name: tuple(measured[plan] for plan in group) for name, group in plans.items()}
     return TwoKinds(one, other, flows[one], flows[other], scales)
 
 
@@ -280,10 +272,11 @@ def compare_wavelet(found: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
         in_part=any(abs(gap) < SAME_COST for gap in gaps),
     )
     lower = [first.per_latent - second.per_latent for first, second in pairs]
+    glow, wavelet = (float(np.mean([pair[kind].per_latent for pair in pairs])) for kind in (0, 1))
     yield ClaimCheck(
         "total correlation of the wavelet flow is below that of the GLOW-like one",
         ".5 against 1.9",
-        f"{_mean(pairs, 1):.3f} against {_mean(pairs, 0):.3f} nats per latent; {_interval(lower)}",
+        f"{wavelet:.3f} against {glow:.3f} nats per latent; {_interval(lower)}",
         all(gap > 0 for gap in lower),
         164,
         in_part=any(gap > 0 for gap in lower),
@@ -310,7 +303,8 @@ def compare_convolutional(found: TwoKinds, options: Options) -> Iterator[ClaimCh
     yield from _numbers(found)
     for dense, convolutional in found.pairs:
         fine = found.scales[2]
-        spread = [_spread(flow.information[fine, fine]) for flow in (dense, convolutional)]
+        blocks = [flow.information[fine, fine] for flow in (dense, convolutional)]
+        spread = [float(np.nanstd(block) / np.nanmean(block)) for block in blocks]
         words = f"{spread[1]:.2f} against {spread[0]:.2f}"
         claim = "information of fine pairs varies more with convolutions only (standard deviation over mean)"
         yield ClaimCheck(claim, "more intricate", words, spread[1] > spread[0])
@@ -325,10 +319,6 @@ def _numbers(found: TwoKinds) -> Iterator[ClaimCheck]:
             yield ClaimCheck(f"{name}, seed {k}", "", flow.problem or words)
 
 
-def _mean(pairs: list[tuple[MeasuredFlow, MeasuredFlow]], which: int) -> float:
-    return float(np.mean([pair[which].per_latent for pair in pairs]))
-
-
 def _interval(values: list[float]) -> str:
     """Mean difference with its 95 % interval over seeds."""
     mean = float(np.mean(values))
@@ -338,30 +328,18 @@ def _interval(values: list[float]) -> str:
     return f"difference {mean:.3f} [{mean - reach:.3f}, {mean + reach:.3f}]"
 
 
-def _spread(block: FloatArray) -> float:
-    return float(np.nanstd(block) / np.nanmean(block))
-
-
-def draw_wavelet(found: TwoKinds, options: Options) -> Iterator[Path]:
-    """Draw spectra and information matrices of the first seed for Figure 5."""
-    yield from _drawn(found, options, "000-fig5")
-
-
-def draw_convolutional(found: TwoKinds, options: Options) -> Iterator[Path]:
-    """Draw spectra and information matrices of the first seed for Figure E.6."""
-    yield from _drawn(found, options, "000-figE6")
-
-
-def _drawn(found: TwoKinds, options: Options, stem: str) -> Iterator[Path]:
-    from unweave.report.figures.geometry import information_figure, save, spectrum_figure
-
+def draw_kinds(name: str, found: TwoKinds, options: Options) -> Pictures:
+    """Draw spectra and information matrices of the first seed (Figures 5 and E.6)."""
     for first, second in found.pairs[:1]:
         named = {found.first_name: first, found.second_name: second}
-        spectra = {name: flow.entropies for name, flow in named.items()}
-        yield save(spectrum_figure(spectra), options.folder / f"{stem}-spectrum.png")
-        matrices = {name: flow.information for name, flow in named.items()}
-        largest = float(np.nanquantile(np.concatenate([matrix.ravel() for matrix in matrices.values()]), 0.99))
-        yield save(information_figure(matrices, largest=largest), options.folder / f"{stem}-information.png")
+        yield f"{name}-spectrum", spectrum_figure({kind: flow.entropies for kind, flow in named.items()})
+        yield f"{name}-information", _information_figure({kind: flow.information for kind, flow in named.items()})
+
+
+def _information_figure(matrices: Mapping[str, FloatArray]) -> Figure:
+    """Matrices whose colours end at the 99 % quantile of all entries."""
+    largest = float(np.nanquantile(np.concatenate([matrix.ravel() for matrix in matrices.values()]), 0.99))
+    return information_figure(matrices, largest=largest)
 
 
 CORES, QUICK_CORES = (5, 10, 40), (3, 6, 16)
@@ -382,11 +360,6 @@ class CoreFlows:
         """Flows that did not diverge."""
         return [flow for flow in self.flows if not flow.problem]
 
-    @property
-    def shown(self) -> MeasuredFlow | None:
-        """First flow that did not diverge, or None."""
-        return next(iter(self.finished), None)
-
 
 def compute_core(options: Options) -> list[CoreFlows]:
     """Train and measure a flow for every core size and seed."""
@@ -399,34 +372,28 @@ def compute_core(options: Options) -> list[CoreFlows]:
         ]
         for core in cores
     }
-    found = measured_flows([plan for group in plans.values() for plan in group], options)
-    return [CoreFlows(core, tuple(found[plan] for plan in group)) for core, group in plans.items()]
+    flows = measured_flows([plan for group in plans.values() for plan in group], options)
+    return [CoreFlows(core, tuple(flows[plan] for plan in group)) for core, group in plans.items()]
 
 
 def compare_core(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3: the entropies drop most after as many latents as the core has; training is unstable."""
     hits = 0
     for group in found:
-        knees = [flow.knee for flow in group.finished]
-        near = [abs(knee - group.core) <= NEAR for knee in knees]
+        core, flows = group.core, group.finished
+        knees = [flow.knee for flow in flows]
+        near = [abs(knee - core) <= NEAR for knee in knees]
         hits += int(sum(near) > len(near) / 2)
-        costs = ", ".join(f"{flow.held_out:.3f}" for flow in group.finished) or "none"
-        yield ClaimCheck(f"core of {group.core}: held-out cost, nats per pixel", "", costs)
-        drops = ", ".join(f"{_drop(flow, group.core):.2f}" for flow in group.finished) or "none"
-        yield ClaimCheck(f"core of {group.core}: drop of the sorted entropies after the core, nats", "", drops)
-        found_there = ", ".join(str(_in_front(flow, group.core)) for flow in group.finished) or "none"
-        yield ClaimCheck(f"core of {group.core}: core latents among the first {group.core}", "", found_there)
+        costs = ", ".join(f"{flow.held_out:.3f}" for flow in flows) or "none"
+        yield ClaimCheck(f"core of {core}: held-out cost, nats per pixel", "", costs)
+        falling = [np.sort(flow.entropies)[::-1] for flow in flows]
+        drops = ", ".join(f"{entropies[core - 1] - entropies[core]:.2f}" for entropies in falling) or "none"
+        yield ClaimCheck(f"core of {core}: drop of the sorted entropies after the core, nats", "", drops)
+        in_front = ", ".join(str(sum(latent < core for latent in flow.order[:core])) for flow in flows) or "none"
+        yield ClaimCheck(f"core of {core}: core latents among the first {core}", "", in_front)
         words = ", ".join(map(str, knees)) or "all seeds diverged"
-        holds = None if not near else all(near)
-        yield ClaimCheck(
-            f"core of {group.core}: the largest drop comes after",
-            f"{group.core}",
-            words,
-            holds,
-            None,
-            not near,
-            any(near),
-        )
+        holds, claim = all(near) if near else None, f"core of {core}: the largest drop comes after"
+        yield ClaimCheck(claim, f"{core}", words, holds, undecided=not near, in_part=any(near))
     claim = f"knee at the core for at least two of three cores (reconstruction weighted by {WEIGHT:g}, in the paper 1)"
     yield ClaimCheck(claim, "three of three", f"{hits} of 3", hits >= 2)
     yield diverged(found)
@@ -455,32 +422,20 @@ def compare_information(found: list[CoreFlows], options: Options) -> Iterator[Cl
     yield diverged(found)
 
 
-def _drop(flow: MeasuredFlow, after: int) -> float:
-    falling = np.sort(flow.entropies)[::-1]
-    return float(falling[after - 1] - falling[after])
-
-
-def _in_front(flow: MeasuredFlow, core: int) -> int:
-    return sum(latent < core for latent in flow.order[:core])
-
-
-def draw_core(found: list[CoreFlows], options: Options) -> Iterator[Path]:
+def draw_core(found: list[CoreFlows], options: Options) -> Pictures:
     """Draw the spectra of one flow per core size."""
-    from unweave.report.figures.geometry import save, spectrum_figure
-
-    spectra = {f"core of {group.core}": group.shown.entropies for group in found if group.shown is not None}
-    if spectra:
-        yield save(spectrum_figure(spectra), options.folder / "000-fig3.png")
+    if flows := _first_flows(found):
+        yield "fig3", spectrum_figure({name: flow.entropies for name, flow in flows.items()})
 
 
-def draw_information(found: list[CoreFlows], options: Options) -> Iterator[Path]:
+def draw_information(found: list[CoreFlows], options: Options) -> Pictures:
     """Draw the mutual information of pairs of latents; the latents of the core come first."""
-    from unweave.report.figures.geometry import information_figure, save
+    if flows := _first_flows(found):
+        yield "figE1", _information_figure({name: flow.information for name, flow in flows.items()})
 
-    matrices = {f"core of {group.core}": group.shown.information for group in found if group.shown is not None}
-    if matrices:
-        largest = float(np.nanquantile(np.concatenate([matrix.ravel() for matrix in matrices.values()]), 0.99))
-        yield save(information_figure(matrices, largest=largest), options.folder / "000-figE1.png")
+
+def _first_flows(found: list[CoreFlows]) -> dict[str, MeasuredFlow]:
+    return {f"core of {group.core}": group.finished[0] for group in found if group.finished}
 
 
 DIGIT_STEPS = 1000
@@ -489,43 +444,23 @@ N_DRAWS = 2000
 WEAK, CLEARLY_BELOW_ONE = 0.5, 0.95
 
 
-@dataclass(frozen=True, eq=False)
-class DigitFlows:
-    """One or both flows; a flow that the figure does not need is None."""
-
-    gin: MeasuredFlow | None
-    conditional: MeasuredFlow | None
+DigitFlows = Mapping[str, MeasuredFlow]
 
 
-def compute_gin(options: Options) -> DigitFlows:
-    """Train and measure the volume-preserving flow."""
-    return _computed(options, ("gin",))
-
-
-def compute_conditional(options: Options) -> DigitFlows:
-    """Train and measure the conditional flow."""
-    return _computed(options, ("conditional",))
-
-
-def compute_both(options: Options) -> DigitFlows:
-    """Train and measure both flows."""
-    return _computed(options, ("gin", "conditional"))
-
-
-def _computed(options: Options, names: tuple[str, ...]) -> DigitFlows:
-    shapes: dict[str, dict[str, Any]] = {
-        "gin": {"couplings": "gin", "n_components": N_CLASSES, "n_dense": 3 if options.quick else 6},
-        "conditional": {"n_conditions": N_CLASSES},
+def compute_digits(names: tuple[str, ...], options: Options) -> DigitFlows:
+    """Train and measure the volume-preserving flow (GIN), the conditional one (cINN), or both."""
+    shapes: dict[str, tuple[str, dict[str, Any]]] = {
+        "GIN": ("gin", {"couplings": "gin", "n_components": N_CLASSES, "n_dense": 3 if options.quick else 6}),
+        "cINN": ("conditional", {"n_conditions": N_CLASSES}),
     }
-    plans = {name: planned(name, options, DIGIT_STEPS, **shapes[name]) for name in names}
-    found = measured_flows(list(plans.values()), options)
-    return DigitFlows(*(found[plans[name]] if name in plans else None for name in shapes))
+    plans = {name: planned(shapes[name][0], options, DIGIT_STEPS, **shapes[name][1]) for name in names}
+    flows = measured_flows(list(plans.values()), options)
+    return {name: flows[plan] for name, plan in plans.items()}
 
 
 def compare_gin(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 4: the variance of a latent does not measure its importance."""
-    gin = found.gin
-    assert gin is not None
+    gin = found["GIN"]
     if gin.problem:
         yield ClaimCheck("GIN", "", gin.problem, None, 164, undecided=True)
         return
@@ -545,13 +480,14 @@ def compare_gin(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
     small = gin.variances < np.median(gin.variances)
     words = f"{int((important & small).sum())} of the {n_top} most important have less than the median variance"
     yield ClaimCheck("latents of small variance and large entropy exist", "yes", words, bool((important & small).any()))
-    falls = [_largest_fall(values) for values in (0.5 * np.log(gin.variances), gin.entropies)]
-    yield ClaimCheck("largest drop of log standard deviations, and its position", "after about 22", falls[0][1])
+    drops = [-np.diff(np.sort(values)[::-1]) for values in (0.5 * np.log(gin.variances), gin.entropies)]
+    of_variances, of_entropies = (f"{drop.max():.2f} nats after {int(drop.argmax()) + 1}" for drop in drops)
+    yield ClaimCheck("largest drop of log standard deviations, and its position", "after about 22", of_variances)
     yield ClaimCheck(
         "the entropy falls more gradually than the variance: its largest drop",
         "gradual",
-        f"{falls[1][1]}, of variances {falls[0][0]:.2f}",
-        falls[1][0] < falls[0][0],
+        f"{of_entropies}, of variances {drops[0].max():.2f}",
+        bool(drops[1].max() < drops[0].max()),
     )
 
 
@@ -572,8 +508,7 @@ def rank_correlation(one: FloatArray, other: FloatArray, seed: int = 0) -> tuple
 
 def compare_spectra(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure E.2: both spectra are steep and similar."""
-    for name, flow in (("GIN", found.gin), ("cINN", found.conditional)):
-        assert flow is not None
+    for name, flow in found.items():
         if flow.problem:
             yield ClaimCheck(name, "", flow.problem, None, undecided=True)
             return
@@ -582,17 +517,13 @@ def compare_spectra(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]
         tenth = len(falling) // 10
         claim = f"{name}: drop of the entropy over the first tenth of latents, nats"
         yield ClaimCheck.number(claim, "very steep", float(falling[0] - falling[tenth]), above=1.0)
-    assert found.gin is not None
-    assert found.conditional is not None
-    gap = float(np.abs(np.sort(found.gin.entropies) - np.sort(found.conditional.entropies)).mean())
+    gap = float(np.abs(np.sort(found["GIN"].entropies) - np.sort(found["cINN"].entropies)).mean())
     yield ClaimCheck.number("mean distance of the two sorted spectra, nats", "comparable", gap, below=0.5)
 
 
 def compare_tangents(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figures E.3 and E.4: a latent has a similar effect on all digits."""
-    for name, flow in (("GIN", found.gin), ("cINN", found.conditional)):
-        if flow is None:
-            continue
+    for name, flow in found.items():
         if flow.problem:
             yield ClaimCheck(name, "", flow.problem, None, undecided=True)
             continue
@@ -615,8 +546,7 @@ def tangent_agreement(flow: MeasuredFlow, n_latents: int = 20) -> tuple[float, f
 
 def compare_traversals(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure E.5: important latents change images more."""
-    flow = found.conditional
-    assert flow is not None
+    flow = found["cINN"]
     if flow.problem:
         yield ClaimCheck("cINN", "", flow.problem, None, undecided=True)
         return
@@ -626,36 +556,25 @@ def compare_traversals(found: DigitFlows, options: Options) -> Iterator[ClaimChe
     yield ClaimCheck.number(claim, "", rank, above=0.3)
 
 
-def _largest_fall(values: FloatArray) -> tuple[float, str]:
-    falls = -np.diff(np.sort(values)[::-1])
-    return float(falls.max()), f"{falls.max():.2f} nats after {int(falls.argmax()) + 1}"
-
-
-def draw_gin(found: DigitFlows, options: Options) -> Iterator[Path]:
+def draw_gin(found: DigitFlows, options: Options) -> Pictures:
     """Draw the spectra of entropies and of log standard deviations."""
-    from unweave.report.figures.geometry import save, spectrum_figure
+    gin = found["GIN"]
+    if not gin.problem:
+        spectra = {"manifold entropy": gin.entropies, "log deviation": 0.5 * np.log(gin.variances)}
+        yield "fig4", spectrum_figure(spectra)
 
-    if found.gin is not None and not found.gin.problem:
-        spectra = {"manifold entropy": found.gin.entropies, "log deviation": 0.5 * np.log(found.gin.variances)}
-        yield save(spectrum_figure(spectra), options.folder / "000-fig4.png")
 
-
-def draw_spectra(found: DigitFlows, options: Options) -> Iterator[Path]:
+def draw_spectra(found: DigitFlows, options: Options) -> Pictures:
     """Draw the spectra of both flows."""
-    from unweave.report.figures.geometry import save, spectrum_figure
-
-    named = {"GIN": found.gin, "cINN": found.conditional}
-    spectra = {name: flow.entropies for name, flow in named.items() if flow is not None and not flow.problem}
+    spectra = {name: flow.entropies for name, flow in found.items() if not flow.problem}
     if spectra:
-        yield save(spectrum_figure(spectra), options.folder / "000-figE2.png")
+        yield "figE2", spectrum_figure(spectra)
 
 
-def draw_tangents(found: DigitFlows, options: Options) -> Iterator[Path]:
+def draw_tangents(found: DigitFlows, options: Options) -> Pictures:
     """Draw the mean image of every digit and the mean tangents of the most important latents."""
-    from unweave.report.figures.geometry import image_grid_figure, save
-
-    for name, flow in (("E3", found.gin), ("E4", found.conditional)):
-        if flow is None or flow.problem:
+    for name, flow in found.items():
+        if flow.problem:
             continue
         side = round(flow.centres.shape[1] ** 0.5)
         tangents = flow.tangents[:, :, flow.order[:N_TANGENTS]].transpose(0, 2, 1)
@@ -664,15 +583,13 @@ def draw_tangents(found: DigitFlows, options: Options) -> Iterator[Path]:
         rows = np.concatenate([centres, tangents], axis=1).reshape(N_CLASSES, -1, side, side)
         names = ["middle", *(f"latent {i}" for i in flow.order[:N_TANGENTS])]
         figure = image_grid_figure(rows, [str(k) for k in range(N_CLASSES)], names)
-        yield save(figure, options.folder / f"000-fig{name}.png")
+        yield "figE3" if name == "GIN" else "figE4", figure
 
 
-def draw_traversals(found: DigitFlows, options: Options) -> Iterator[Path]:
+def draw_traversals(found: DigitFlows, options: Options) -> Pictures:
     """Draw digits 0, 3, 7 and 9 along the six most important latents, with the difference of the extremes."""
-    from unweave.report.figures.geometry import image_grid_figure, save
-
-    flow = found.conditional
-    if flow is None or flow.problem:
+    flow = found["cINN"]
+    if flow.problem:
         return
     side = round(flow.centres.shape[1] ** 0.5)
     for digit in (0, 3, 7, 9):
@@ -681,4 +598,4 @@ def draw_traversals(found: DigitFlows, options: Options) -> Iterator[Path]:
         rows = np.concatenate([images, change], axis=1).reshape(6, -1, side, side)
         names = [*(f"{value:g}" for value in VALUES), "|difference|"]
         figure = image_grid_figure(rows, [f"latent {i}" for i in flow.order[:6]], names, signed=False)
-        yield save(figure, options.folder / f"000-figE5-{digit}.png")
+        yield f"figE5-{digit}", figure

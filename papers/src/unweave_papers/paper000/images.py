@@ -15,7 +15,9 @@ from unweave.datasets.digits import Digits, mnist
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics.manifolds import Spectrum, spectrum
 from unweave.progress import progress_bar
-from unweave_papers.experiment import ClaimCheck, Options
+from unweave.report.figures.curves import curves_figure
+from unweave.report.figures.geometry import spectrum_figure
+from unweave_papers.experiment import ClaimCheck, Options, Pictures
 
 if TYPE_CHECKING:
     from unweave.models import TrainedModel
@@ -268,23 +270,18 @@ def _totals(one: Spectrum) -> str:
     return f"{one.cumulative[-1] / size:.3f}, {one.total_correlation / size:.3f}"
 
 
-def draw(name: str, found: VAESpectra, options: Options) -> Iterator[Path]:
+def draw(name: str, found: VAESpectra, options: Options) -> Pictures:
     """Draw the spectra for all betas and of the published models."""
-    from unweave.report.figures.geometry import save, spectrum_figure
-
     groups: dict[str, dict[str, Spectrum]] = dict(found.published)
     if found.trained:
         groups["beta"] = {f"beta {beta:g}": one for beta, one in found.trained.items()}
     for label, spectra in groups.items():
         figure = spectrum_figure({key: one.entropies for key, one in spectra.items()})
-        yield save(figure, options.folder / f"000-{name}-{label}.png")
+        yield f"{name}-{label}", figure
 
 
-def draw_totals(name: str, found: VAESpectra, options: Options) -> Iterator[Path]:
+def draw_totals(name: str, found: VAESpectra, options: Options) -> Pictures:
     """Draw total entropy and total correlation per latent against beta."""
-    from unweave.report.figures.curves import curves_figure
-    from unweave.report.figures.geometry import save
-
     if found.trained:
         size = len(next(iter(found.trained.values())).entropies)
         curves = {
@@ -292,4 +289,4 @@ def draw_totals(name: str, found: VAESpectra, options: Options) -> Iterator[Path
             "total correlation": [one.total_correlation / size for one in found.trained.values()],
         }
         figure = curves_figure(curves, [f"{beta:g}" for beta in found.trained], "nats per latent", across="beta")
-        yield save(figure, options.folder / f"000-{name}.png")
+        yield name, figure

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.report.figures.codes import clouds_figure, projections_figure
+from unweave.report.figures.geometry import contour_grid_figure
 from unweave.synthetic.known_decoders import Torus
-from unweave_papers.experiment import ClaimCheck, Options
+from unweave_papers.experiment import ClaimCheck, Options, Pictures
 
 CIRCLES = (0, 2, 5, 7, 9)  # the pairs (0, 1), (4, 5), (10, 11), (14, 15) and (18, 19) of the paper
 N_ROWS, N_DRAWN = 5000, 1500
@@ -45,11 +46,17 @@ def torus_pictures(flow: Invertible, torus: Torus) -> TorusPictures:
     """Compute the data for the figures of a flow that was trained on the torus."""
     rng = np.random.default_rng(0)
     truth = rng.standard_normal((N_ROWS, torus.latent_size))
-    found = flow.encode(torus.decode(truth))
-    pearson = squared_correlations(found, truth)
+    pearson = squared_correlations(flow.encode(torus.decode(truth)), truth)
     generated = flow.decode(rng.standard_normal((N_DRAWN, torus.latent_size)))
     partners = pearson.argmax(axis=0)  # the best match of every true latent
-    grids = {k: circle_lines(flow, torus, k, int(partners[k]), int(partners[torus.n_circles + k])) for k in CIRCLES}
+    levels, points, grids = np.linspace(-2, 2, 7), np.linspace(-2.2, 2.2, 60), {}
+    for k in CIRCLES:
+        latents = int(partners[k]), int(partners[torus.n_circles + k])  # of the angle and of the radius
+
+        def circle(rows: FloatArray, k: int = k) -> FloatArray:
+            return circles_of(flow.decode(rows), torus)[:, k]
+
+        grids[k] = grid_lines(circle, latents, torus.latent_size, levels, points)
     return TorusPictures(pearson, circles_of(generated, torus), grids)
 
 
@@ -68,16 +75,22 @@ def circles_of(data: FloatArray, torus: Torus) -> FloatArray:
     return (data @ torus.rotation).reshape(len(data), torus.n_circles, 2)
 
 
-def circle_lines(flow: Invertible, torus: Torus, k: int, angle: int, radius: int) -> tuple[FloatArray, FloatArray]:
-    """Lines (line x point x 2) on circle k along which the angle's latent varies, and lines for the radius's latent."""
-    levels, points = np.linspace(-2, 2, 7), np.linspace(-2.2, 2.2, 60)
+def grid_lines(
+    decode: Callable[[FloatArray], FloatArray],
+    pair: Sequence[int],
+    n_latents: int,
+    levels: FloatArray,
+    points: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Decoded lines (level x point x 2) along which the first latent of a pair varies, and lines for the second.
+
+    A line goes through the points; the other latent of the pair is at one of the levels, and all further latents at 0.
+    """
     lines = []
-    for moving, still in ((angle, radius), (radius, angle)):
-        latents = np.zeros((len(levels), len(points), torus.latent_size))
-        latents[:, :, still] = levels[:, None]
-        latents[:, :, moving] = points
-        images = circles_of(flow.decode(latents.reshape(-1, torus.latent_size)), torus)[:, k]
-        lines.append(images.reshape(len(levels), len(points), 2))
+    for moving, still in (pair, pair[::-1]):
+        latents = np.zeros((len(levels), len(points), n_latents))
+        latents[:, :, moving], latents[:, :, still] = points, levels[:, None]
+        lines.append(decode(latents.reshape(-1, n_latents)).reshape(len(levels), len(points), 2))
     return lines[0], lines[1]
 
 
@@ -96,47 +109,30 @@ def compare_pearson(letter: str, found: TorusPictures, order: list[int]) -> Clai
     return ClaimCheck(f"{letter}: squared correlations largest on the diagonal", paper, here, holds)
 
 
-def no_flows(options: Options) -> None:
-    """Figure D.1 shows the data only and needs no flow."""
-
-
-def nothing_to_compare(found: object, options: Options) -> Iterator[ClaimCheck]:
-    """Return no comparison, for figures without a claim."""
-    return iter(())
-
-
-def draw_data(found: object, options: Options) -> Iterator[Path]:
+def draw_data(found: object, options: Options) -> Pictures:
     """Draw Figure D.1: the first four data dimensions against each other, before the rotation."""
-    from unweave.report.figures.codes import projections_figure
-    from unweave.report.figures.geometry import save
-
     torus = Torus()
     rows = circles_of(torus.sample(N_DRAWN, 0), torus).reshape(N_DRAWN, -1)
-    yield save(projections_figure(rows[:, :4], [f"x{i}" for i in range(4)]), options.folder / "000-figD1.png")
+    yield "figD1", projections_figure(rows[:, :4], [f"x{i}" for i in range(4)])
 
 
-def draw_generated(found: TorusPictures, options: Options) -> Iterator[Path]:
+def draw_generated(found: TorusPictures, options: Options) -> Pictures:
     """Draw Figure D.2: original and generated samples on five circles."""
-    from unweave.report.figures.codes import clouds_figure
-    from unweave.report.figures.geometry import save
-
     torus = Torus()
     original = circles_of(torus.sample(N_DRAWN, 0), torus)
     rows = {"original": original, "generated": found.generated}
     names = [f"{2 * k}, {2 * k + 1}" for k in CIRCLES]
     clouds = {name: [points[:, k] for k in CIRCLES] for name, points in rows.items()}
-    yield save(clouds_figure(clouds, names), options.folder / "000-figD2.png")
+    yield "figD2", clouds_figure(clouds, names)
 
 
-def draw_grids(found: TorusPictures, options: Options) -> Iterator[Path]:
+def draw_grids(found: TorusPictures, options: Options) -> Pictures:
     """Draw Figure D.3: contour grids of the flow that was trained with the total correlation term."""
-    from unweave.report.figures.geometry import contour_grid_figure, save
-
     torus = Torus()
     # all circles coincide, so the data of the first are drawn in every panel
     data = circles_of(torus.sample(N_DRAWN, 0), torus)[:, 0]
     panels = {f"{2 * k}, {2 * k + 1}": lines for k, lines in found.grids.items()}
-    yield save(contour_grid_figure(panels, data), options.folder / "000-figD3.png")
+    yield "figD3", contour_grid_figure(panels, data)
 
 
 def compare_generated(found: TorusPictures, options: Options) -> Iterator[ClaimCheck]:

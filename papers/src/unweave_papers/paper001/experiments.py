@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper
-from unweave_papers.paper001 import models as measured
+from unweave.report.figures.curves import bars_figure, curves_figure, pairs_figure
+from unweave.report.figures.geometry import information_figure
+from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures
+from unweave_papers.paper001 import models
 from unweave_papers.paper001.models import BINS, GRID, MODEL_DRAWS, SEED_STUDIES, TABLE, Numbers, by_model, models_in
 
 FACTORS = ("shape", "scale", "orientation", "x", "y")
-TABLE_8: dict[str, tuple[float, ...]] = {
+Table = dict[str, tuple[float, ...]]
+
+TABLE_8: Table = {
     "FactorVAE": (0.2412, 0.7139, 0.0523, 0.7198, 0.7256),
     "beta-VAE": (0.0481, 0.1533, 0.0, 0.4127, 0.4193),
 }
 
-TABLE_9: dict[str, tuple[float, ...]] = {
+TABLE_9: Table = {
     "FactorVAE": (0.6841, 0.3422, 0.7204, 0.2908, 0.2727),
     "beta-VAE": (0.8642, 0.8087, 0.9199, 0.5629, 0.5576),
 }
@@ -65,9 +68,8 @@ def compare_informativeness(found: Numbers, options: Options) -> Iterator[ClaimC
     """Compare with Figure 9: VAEs have uninformative codes."""
     for name, values in found.items():
         yield ClaimCheck(name, "figure only", _list(values))
-        yield ClaimCheck(
-            f"{name}: some codes are uninformative", "yes", f"{values[-1]:.4f}", _nats(values[-1]) < INFORMATIVE
-        )
+        uninformative = _nats(values[-1]) < INFORMATIVE
+        yield ClaimCheck(f"{name}: some codes are uninformative", "yes", f"{values[-1]:.4f}", uninformative)
 
 
 def compare_informative_codes(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
@@ -88,13 +90,8 @@ def compare_bins(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
         columns = np.array([row[score] for row in found.values()]).T
         orders = [np.argsort(column).tolist() for column in columns]
         settled = next(k for k in range(len(BINS)) if all(order == orders[-1] for order in orders[k:]))
-        yield ClaimCheck(
-            f"{score}: the order of models does not change with the number of bins",
-            "yes",
-            f"the same from {BINS[settled]} bins on",
-            settled == 0,
-            141,
-        )
+        claim = f"{score}: the order of models does not change with the number of bins"
+        yield ClaimCheck(claim, "yes", f"the same from {BINS[settled]} bins on", settled == 0, 141)
     moved = max(abs(row["RMIG"][-1] - row["RMIG"][-2]) for row in found.values())
     yield ClaimCheck.number("largest change of RMIG above 200 bins", "stable", moved, below=0.02, ledger=141)
     rises = all(np.diff(row["JEMMIG"][2:]).min() > 0 for row in found.values())
@@ -113,7 +110,8 @@ def compare_draws(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
 def compare_correlations(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 20: means are more correlated than draws."""
     for name, row in found.items():
-        means, draws = (_largest_off_diagonal(row[what]) for what in ("means", "draws"))
+        correlations = (np.abs(np.array(row[what])) for what in ("means", "draws"))
+        means, draws = (float(np.nanmax(np.where(np.eye(len(table)), 0, table))) for table in correlations)
         here = f"means up to {means:.3f}, draws up to {draws:.3f}"
         yield ClaimCheck(f"{name}: means are more correlated than draws", "yes", here, means > draws + SMALL)
 
@@ -127,10 +125,9 @@ def compare_shared(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
             yield ClaimCheck(f"{name}: I(x, z_i, z_j)", "no figure", "undefined: every pair identifies every sample")
             continue
         here = f"mean {row['mean']:.3f} +- {row['standard error']:.3f} nats, largest pair {np.nanmax(pairs):.3f}"
-        left_out = int(np.isnan(pairs).sum())
-        yield ClaimCheck(
-            f"{name}: I(x, z_i, z_j)", "no figure", here + (f", {left_out} pairs undefined" if left_out else "")
-        )
+        if n_undefined := int(np.isnan(pairs).sum()):
+            here += f", {n_undefined} pairs undefined"
+        yield ClaimCheck(f"{name}: I(x, z_i, z_j)", "no figure", here)
 
 
 def compare_matrices(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
@@ -139,14 +136,12 @@ def compare_matrices(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
         posterior, means = np.array(row["q(z | x)"]), np.array(row["means"])
         means = means[: len(posterior)]
         noisy = posterior.max(axis=1)[: len(means)] < SMALL
+        claim = f"{name}: means overestimate the information of noisy codes"
         if not noisy.any():
-            yield ClaimCheck(
-                f"{name}: means overestimate the information of noisy codes", "yes", "it has no noisy code"
-            )
+            yield ClaimCheck(claim, "yes", "it has no noisy code")
             continue
         first, second = float(means[noisy].max()), float(posterior[: len(means)][noisy].max())
         here = f"{first:.3f} nats from means, {second:.3f} from q(z | x), {int(noisy.sum())} noisy codes"
-        claim = f"{name}: means overestimate the information of noisy codes"
         yield ClaimCheck(claim, "yes", here, first > second + 0.01)
 
 
@@ -155,41 +150,25 @@ def compare_estimates(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
     width = 8 / GRID.bins
     for name, row in found.items():
         drawn, quantised = row["JEMMIG"]
-        difference = quantised - drawn
-        yield ClaimCheck(
-            f"{name}: JEMMIG on the grid minus JEMMIG by sampling",
-            f"-log(width) = {-math.log(width):.3f}",
-            f"{difference:.3f}",
-            abs(difference + math.log(width)) < 2 * SMALL,
-            143,
-        )
+        paper, more = f"-log(width) = {-math.log(width):.3f}", quantised - drawn
+        holds = abs(more + math.log(width)) < 2 * SMALL
+        yield ClaimCheck(f"{name}: JEMMIG on the grid minus JEMMIG by sampling", paper, f"{more:.3f}", holds, 143)
         drawn, quantised = row["RMIG"]
-        yield ClaimCheck(
-            f"{name}: RMIG by sampling and on the grid",
-            "equal",
-            f"{drawn:.3f} and {quantised:.3f}",
-            abs(drawn - quantised) < SMALL / 2,
-            143,
-        )
+        here, holds = f"{drawn:.3f} and {quantised:.3f}", abs(drawn - quantised) < SMALL / 2
+        yield ClaimCheck(f"{name}: RMIG by sampling and on the grid", "equal", here, holds, 143)
 
 
 def compare_gaps(found: Numbers, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 25: RMIG equals MIG of Chen et al., but not of Locatello et al. if beta is large."""
     for name, row in found.items():
         chen, locatello = row["MIG (Chen)"] - row["RMIG"], row["MIG (Locatello)"] - row["RMIG"]
-        yield ClaimCheck(
-            f"{name}: RMIG equals MIG of Chen et al.",
-            "yes",
-            f"{row['RMIG']:.3f} and {row['MIG (Chen)']:.3f}",
-            abs(chen) < SMALL / 2,
-            148,
-            value=chen,
-        )
+        here, holds = f"{row['RMIG']:.3f} and {row['MIG (Chen)']:.3f}", abs(chen) < SMALL / 2
+        yield ClaimCheck(f"{name}: RMIG equals MIG of Chen et al.", "yes", here, holds, 148, value=chen)
         here = f"{row['MIG (Locatello)']:.3f}, {locatello:+.3f}"
         yield ClaimCheck(f"{name}: MIG of Locatello et al.", "higher for beta >= 20", here)
 
 
-def _table(found: Numbers, table: dict[str, tuple[float, ...]]) -> Iterator[ClaimCheck]:
+def _table(found: Numbers, table: Table) -> Iterator[ClaimCheck]:
     for name, row in found.items():
         paper = _list(table[name]) if name in table else "not in the table"
         yield ClaimCheck(f"{name}: {', '.join(row)}", paper, _list(row.values()))
@@ -213,111 +192,58 @@ def _nats(share: float) -> float:
     return share * math.log(GRID.bins)
 
 
-def _largest_off_diagonal(matrix: list[list[float]]) -> float:
-    table = np.abs(np.array(matrix))
-    np.fill_diagonal(table, 0)
-    return float(np.nanmax(table))
-
-
 def _list(values: Iterable[float]) -> str:
     return " ".join(f"{value:.4g}" for value in values)
 
 
-def draw_rmig(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Draw RMIG of every factor as bars by model, with marks for the paper's numbers."""
-    yield from _factor_bars(name, found, TABLE_8, "RMIG, normalised", options)
+def draw_bars(label: str, table: Table, name: str, found: Numbers, options: Options) -> Pictures:
+    """Draw scores as bars by model, with marks for the paper's numbers."""
+    marks = {model: dict(zip(FACTORS, row, strict=True)) for model, row in table.items()}
+    yield name, bars_figure(found, label, marks=marks or None)
 
 
-def draw_jemmig(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Draw JEMMIG of every factor as bars by model, with marks for the paper's numbers."""
-    yield from _factor_bars(name, found, TABLE_9, "JEMMIG, normalised (lower is better)", options)
-
-
-def draw_bars(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Draw scores as bars by model."""
-    from unweave.report.figures.curves import bars_figure
-    from unweave.report.figures.geometry import save
-
-    yield save(bars_figure(found, "score"), options.folder / f"001-{name}.png")
-
-
-def draw_sorted(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+def draw_sorted(name: str, found: Numbers, options: Options) -> Pictures:
     """Draw the informativeness of codes, the most informative code first."""
-    from unweave.report.figures.curves import curves_figure
-    from unweave.report.figures.geometry import save
-
-    shown = dict(models_in(found, "FactorVAE", "beta-VAE")) if name == "fig14" else found
-    shown = shown or found
+    shown = (dict(models_in(found, "FactorVAE", "beta-VAE")) if name == "fig14" else found) or found
     longest = max(map(len, shown.values()))
     curves = {model: [*values, *[np.nan] * (longest - len(values))] for model, values in shown.items()}
     figure = curves_figure(curves, range(1, longest + 1), "informativeness, normalised", across="code")
-    yield save(figure, options.folder / f"001-{name}.png")
+    yield name, figure
 
 
-def draw_bins(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Draw scores against the number of bins."""
-    yield from _curves(name, found, BINS, "bins", options)
+def draw_curves(across: str, ticks: Sequence[int], name: str, found: Numbers, options: Options) -> Pictures:
+    """Draw scores against the number of bins or draws, one figure per score."""
+    for score in next(iter(found.values())):
+        curves = {model: row[score] for model, row in found.items()}
+        yield f"{name}-{score.replace(' ', '-')}", curves_figure(curves, ticks, score, across=across)
 
 
-def draw_draws(name: str, found: Numbers, options: Options) -> Iterator[Path]:
-    """Draw scores against the number of draws."""
-    yield from _curves(name, found, MODEL_DRAWS, "draws", options)
-
-
-def draw_matrices(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+def draw_matrices(name: str, found: Numbers, options: Options) -> Pictures:
     """Draw matrices as heat maps, one figure per model."""
-    from unweave.report.figures.geometry import information_figure, save
-
     for model, row in found.items():
         matrices = {what: np.abs(np.array(matrix)) for what, matrix in row.items()}
-        yield save(information_figure(matrices, "code", "column"), options.folder / f"001-{name}-{model}.png")
+        yield f"{name}-{model}", information_figure(matrices, "code", "column")
 
 
-def draw_shared(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+def draw_shared(name: str, found: Numbers, options: Options) -> Pictures:
     """Draw heat maps of three-way information of pairs of codes, one figure per model."""
     pairs = {model: {"I(x, z_i, z_j)": row["I(x, z_i, z_j)"]} for model, row in found.items()}
     yield from draw_matrices(name, pairs, options)
 
 
-def draw_estimates(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+def draw_estimates(name: str, found: Numbers, options: Options) -> Pictures:
     """Draw scores estimated by sampling against scores on the grid."""
-    from unweave.report.figures.curves import pairs_figure
-    from unweave.report.figures.geometry import save
-
     for score in ("JEMMIG", "RMIG"):
         points = {model: ([row[score][0]], [row[score][1]]) for model, row in found.items()}
         figure = pairs_figure(points, f"{score}, by drawing", f"{score}, on the grid")
-        yield save(figure, options.folder / f"001-{name}-{score}.png")
+        yield f"{name}-{score}", figure
 
 
-def draw_gaps(name: str, found: Numbers, options: Options) -> Iterator[Path]:
+def draw_gaps(name: str, found: Numbers, options: Options) -> Pictures:
     """Draw RMIG against the two implementations of MIG."""
-    from unweave.report.figures.curves import pairs_figure
-    from unweave.report.figures.geometry import save
-
     for other in ("MIG (Chen)", "MIG (Locatello)"):
         points = {model: ([row["RMIG"]], [row[other]]) for model, row in found.items()}
-        yield save(pairs_figure(points, "RMIG", other), options.folder / f"001-{name}-{other.split('(')[1][:-1]}.png")
-
-
-def _factor_bars(
-    name: str, found: Numbers, table: dict[str, tuple[float, ...]], label: str, options: Options
-) -> Iterator[Path]:
-    from unweave.report.figures.curves import bars_figure
-    from unweave.report.figures.geometry import save
-
-    marks = {model: dict(zip(FACTORS, row, strict=True)) for model, row in table.items()}
-    yield save(bars_figure(found, label, marks=marks), options.folder / f"001-{name}.png")
-
-
-def _curves(name: str, found: Numbers, ticks: tuple[int, ...], across: str, options: Options) -> Iterator[Path]:
-    from unweave.report.figures.curves import curves_figure
-    from unweave.report.figures.geometry import save
-
-    for score in next(iter(found.values())):
-        curves = {model: row[score] for model, row in found.items()}
-        figure = curves_figure(curves, ticks, score, across=across)
-        yield save(figure, options.folder / f"001-{name}-{score.replace(' ', '-')}.png")
+        yield f"{name}-{other.split('(')[1][:-1]}", pairs_figure(points, "RMIG", other)
 
 
 def _experiment(
@@ -325,107 +251,46 @@ def _experiment(
     title: str,
     measure: Callable[..., Any],
     compare: Callable[[Numbers, Options], Iterator[ClaimCheck]],
-    draw: Callable[[str, Numbers, Options], Iterator[Path]],
+    draw: Callable[[str, Numbers, Options], Pictures],
     cost: str = "1 minute on one core, after 2 for the codes",
 ) -> Experiment:
-    return Experiment(
-        name,
-        title,
-        compute=partial(by_model, measure.__name__.replace("_", " "), measure),
-        compare=compare,
-        draw=partial(draw, name),
-        options=("seed", "n_rows", "weights", "codes"),
-        needs=("torch", "weights"),
-        cost=cost,
-    )
+    compute = partial(by_model, measure.__name__.replace("_", " "), measure)
+    options, needs = ("seed", "n_rows", "weights", "codes"), ("torch", "weights")
+    return Experiment(name, title, compute, compare, partial(draw, name), options=options, needs=needs, cost=cost)
 
 
+# fmt: off
 PAPER = Paper(
     "001",
     "Theory and Evaluation Metrics for Learning Disentangled Representations",
     (
         TABLE,
-        _experiment("tab8", "RMIG of every factor", measured.rmig_per_factor, compare_rmig, draw_rmig),
-        _experiment(
-            "tab9",
-            "JEMMIG of every factor",
-            measured.jemmig_per_factor,
-            compare_jemmig,
-            draw_jemmig,
-        ),
-        _experiment(
-            "fig8",
-            "Modularity of means and of posteriors",
-            measured.modularities,
-            compare_modularity,
-            draw_bars,
-        ),
-        _experiment(
-            "fig9",
-            "Informativeness of every code, all models (the paper uses faces, which are not available here)",
-            measured.informativeness_per_code,
-            compare_informativeness,
-            draw_sorted,
-        ),
-        _experiment(
-            "fig14",
-            "Informativeness of every code, FactorVAE and beta-VAE",
-            measured.informativeness_per_code,
-            compare_informative_codes,
-            draw_sorted,
-        ),
-        _experiment(
-            "fig17",
-            "RMIG, JEMMIG and joint entropy by the number of bins",
-            measured.scores_by_bins,
-            compare_bins,
-            draw_bins,
-        ),
-        _experiment(
-            "fig18",
-            "JEMMIG and WSEPIN by the number of draws",
-            measured.scores_by_draws,
-            compare_draws,
-            draw_draws,
-            cost="8 minutes on one core",
-        ),
-        _experiment(
-            "fig20",
-            "Correlations between codes, by means and by draws",
-            measured.correlations,
-            compare_correlations,
-            draw_matrices,
-        ),
-        _experiment(
-            "eq2",
-            "Three-way information I(x, z_i, z_j) of every pair of codes",
-            measured.shared_by_two_codes,
-            compare_shared,
-            draw_shared,
-        ),
-        _experiment(
-            "fig23",
-            "Mutual information estimated from posteriors and from means, and importances",
-            measured.matrices,
-            compare_matrices,
-            draw_matrices,
-        ),
-        _experiment(
-            "fig24",
-            "Drawn against quantised JEMMIG and RMIG",
-            measured.sampled_and_quantised,
-            compare_estimates,
-            draw_estimates,
-            cost="3 minutes on one core",
-        ),
-        _experiment(
-            "fig25",
-            "RMIG against two other implementations of MIG",
-            measured.three_gaps,
-            compare_gaps,
-            draw_gaps,
-            cost="3 minutes on one core",
-        ),
+        _experiment("tab8", "RMIG of every factor", models.rmig_per_factor, compare_rmig,
+                    partial(draw_bars, "RMIG, normalised", TABLE_8)),
+        _experiment("tab9", "JEMMIG of every factor", models.jemmig_per_factor, compare_jemmig,
+                    partial(draw_bars, "JEMMIG, normalised (lower is better)", TABLE_9)),
+        _experiment("fig8", "Modularity of means and of posteriors", models.modularities, compare_modularity,
+                    partial(draw_bars, "score", {})),
+        _experiment("fig9",
+                    "Informativeness of every code, all models (the paper uses faces, which are not available here)",
+                    models.informativeness_per_code, compare_informativeness, draw_sorted),
+        _experiment("fig14", "Informativeness of every code, FactorVAE and beta-VAE",
+                    models.informativeness_per_code, compare_informative_codes, draw_sorted),
+        _experiment("fig17", "RMIG, JEMMIG and joint entropy by the number of bins",
+                    models.scores_by_bins, compare_bins, partial(draw_curves, "bins", BINS)),
+        _experiment("fig18", "JEMMIG and WSEPIN by the number of draws", models.scores_by_draws, compare_draws,
+                    partial(draw_curves, "draws", MODEL_DRAWS), "8 minutes on one core"),
+        _experiment("fig20", "Correlations between codes, by means and by draws",
+                    models.correlations, compare_correlations, draw_matrices),
+        _experiment("eq2", "Three-way information I(x, z_i, z_j) of every pair of codes",
+                    models.shared_by_two_codes, compare_shared, draw_shared),
+        _experiment("fig23", "Mutual information estimated from posteriors and from means, and importances",
+                    models.matrices, compare_matrices, draw_matrices),
+        _experiment("fig24", "Drawn against quantised JEMMIG and RMIG",
+                    models.sampled_and_quantised, compare_estimates, draw_estimates, "3 minutes on one core"),
+        _experiment("fig25", "RMIG against two other implementations of MIG",
+                    models.three_gaps, compare_gaps, draw_gaps, "3 minutes on one core"),
         *SEED_STUDIES,
     ),
 )
+# fmt: on

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,8 +32,9 @@ from unweave.metrics import (
     wsepin,
 )
 from unweave.progress import progress_bar
-from unweave.whole_files import write_whole
-from unweave_papers.experiment import ClaimCheck, Experiment, Options
+from unweave.report.figures.curves import bars_figure
+from unweave.report.figures.scores import mark_table_figure
+from unweave_papers.experiment import ClaimCheck, Experiment, Options, Pictures, Tables
 from unweave_papers.stored import StoredNumbers
 from unweave_papers.trained import (
     SmallSetting,
@@ -236,73 +235,60 @@ TABLE_1 = {
 FITTED = ("probe", "classifier", "regression", "logistic")  # words in a card's cost that refer to a fitted model
 
 
-@dataclass(frozen=True)
-class MetricProperties:
-    """A metric's marks, one for each of `COLUMNS`, and the text of its card on which each mark is based."""
-
-    marks: tuple[str, ...]
-    said: tuple[str, ...]
+Marks = dict[str, tuple[str, str]]
 
 
-def properties_of(card: Card) -> MetricProperties:
-    """Return the marks that follow from a metric's card.
+def properties_of(card: Card) -> Marks:
+    """Return the mark of each column that follows from a metric's card, and the text on which it is based.
 
     A metric captures nonlinear relations if, by its card, it scores 1 for elementwise nonlinear functions of the
     factors. It can be used on real data if it needs no samples from a simulator; every metric here only needs rows.
     """
-    fits = any(word in card.cost for word in FITTED)
     bent = card.equivalence not in ("permutation and scale", "affine")
     tables = (
         "p(y | x) as a table" if card.takes_factor_tables else "labels" if "factors" in card.needs else "no factors"
     )
-    answers = {
-        card.cost: not fits,
-        f"scores 1 up to {card.equivalence}": bent,
-        f"needs {' and '.join(card.needs)}": "posterior" in card.needs,
-        ", ".join(sorted(kind.value for kind in card.factor_kinds)): FactorKind.CONTINUOUS in card.factor_kinds,
-        tables: "sampler" not in card.needs,
-    }
-    return MetricProperties(tuple(YES if answer else NO for answer in answers.values()), tuple(answers))
+    answers = (
+        (not any(word in card.cost for word in FITTED), card.cost),
+        (bent, f"scores 1 up to {card.equivalence}"),
+        ("posterior" in card.needs, f"needs {' and '.join(card.needs)}"),
+        (FactorKind.CONTINUOUS in card.factor_kinds, ", ".join(sorted(kind.value for kind in card.factor_kinds))),
+        ("sampler" not in card.needs, tables),
+    )
+    return {column: (YES if holds else NO, text) for column, (holds, text) in zip(COLUMNS, answers, strict=True)}
 
 
-def compute(options: Options) -> dict[str, MetricProperties]:
+def compute(options: Options) -> dict[str, Marks]:
     """Return the properties of every metric of the table."""
     return {name: properties_of(CATALOGUE[name].card) for name in TABLE_1}
 
 
-def compare(found: Mapping[str, MetricProperties], options: Options) -> Iterator[ClaimCheck]:
+def compare(found: Mapping[str, Marks], options: Options) -> Iterator[ClaimCheck]:
     """Compare every mark with the paper's; there is no verdict if our metric can do more than the paper's code."""
     for name, properties in found.items():
         title, theirs = TABLE_1[name]
-        for column, ours, said, of_paper in zip(COLUMNS, properties.marks, properties.said, theirs, strict=True):
+        for (column, (ours, text)), of_paper in zip(properties.items(), theirs, strict=True):
             agree = None if (ours, of_paper) == (YES, NO) else ours == of_paper
-            yield ClaimCheck(f"{title}: {column}", of_paper, f"{ours} {said}", agree, in_part=of_paper == "~")
+            yield ClaimCheck(f"{title}: {column}", of_paper, f"{ours} {text}", agree, in_part=of_paper == "~")
 
 
-def write(found: Mapping[str, MetricProperties], options: Options) -> Iterator[Path]:
+def write(found: Mapping[str, Marks], options: Options) -> Tables:
     """Write the marks as a table."""
     lines = [f"metric,{','.join(COLUMNS)}"]
-    lines += [f"{name},{','.join(properties.marks)}" for name, properties in found.items()]
-    path = options.folder / "001-tab1.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "\n".join(lines) + "\n"
-    write_whole(path, lambda stream: stream.write(text.encode()))
-    yield path
+    lines += [f"{name},{','.join(mark for mark, _ in marks.values())}" for name, marks in found.items()]
+    yield "tab1", "\n".join(lines) + "\n"
 
 
-def draw_properties(found: Mapping[str, MetricProperties], options: Options) -> Iterator[Path]:
+def draw_properties(found: Mapping[str, Marks], options: Options) -> Pictures:
     """Draw our marks beside the paper's."""
-    from unweave.report.figures.geometry import save
-    from unweave.report.figures.scores import mark_table_figure
+    rows = {
+        TABLE_1[name][0]: [(mark, theirs) for (mark, _), theirs in zip(marks.values(), TABLE_1[name][1], strict=True)]
+        for name, marks in found.items()
+    }
+    yield "tab1", mark_table_figure(rows, COLUMNS, title="by the cards (in the paper)")
 
-    rows = {TABLE_1[name][0]: list(zip(found[name].marks, TABLE_1[name][1], strict=True)) for name in found}
-    drawn = mark_table_figure(rows, COLUMNS, title="by the cards (in the paper)")
-    yield save(drawn, options.folder / "001-tab1.png")
 
-
-TABLE = Experiment(
-    "tab1", "Properties of metrics, by our cards", compute, compare, write=write, draw=draw_properties, options=()
-)
+TABLE = Experiment("tab1", "Properties of metrics, by our cards", compute, compare, draw_properties, write, options=())
 
 
 SEED_DRAWS = MixtureSampling(1000)
@@ -335,11 +321,6 @@ def numbers(evidence: Evidence) -> dict[str, float]:
         "DCI C": dci_completeness(points, probe=lasso).raw,
         "DCI I": dci_informativeness(points, probe=lasso).raw,
     }
-
-
-def compute_weights(options: Options) -> Settings:
-    """Train and measure beta-VAEs and FactorVAEs with several weights."""
-    return measured(trained(options, [*beta_vaes(), *factor_vaes()]), "001", numbers, options)
 
 
 def compute_latents(options: Options) -> Settings:
@@ -422,26 +403,16 @@ def compare_latents(found: Settings, options: Options) -> Iterator[ClaimCheck]:
         yield _stays(f"{number} does not depend on the number of latents", found, number)
 
 
-def draw_seeds(name: str, shown: Sequence[str], found: Settings, options: Options) -> Iterator[Path]:
+def draw_seeds(name: str, shown: Sequence[str], found: Settings, options: Options) -> Pictures:
     """Draw bars of the settings with intervals over seeds, one figure per number."""
-    from unweave.report.figures.curves import bars_figure
-    from unweave.report.figures.geometry import save
-
     for number in shown:
-        bars = {_short(setting): {number: setting.mean(number)} for setting in found}
-        ranges = {_short(setting): {number: _drawable(setting, number)} for setting in found}
-        file = f"001-{name}-{''.join(c if c.isalnum() else '-' for c in number)}.png"
-        yield save(bars_figure(bars, number, ranges=ranges), options.folder / file)
-
-
-def _short(setting: SmallSetting) -> str:
-    """Return the name without the critic's size, which is the same for all and too long for an axis."""
-    return setting.name.split("-critic_hidden")[0]
-
-
-def _drawable(setting: SmallSetting, number: str) -> tuple[float, float]:
-    low, high = setting.interval(number)
-    return (low, high) if np.isfinite(low) else (setting.mean(number), setting.mean(number))
+        bars, ranges = {}, {}
+        for setting in found:
+            name_shown = setting.name.split("-critic_hidden")[0]  # the critic's size is the same for all, and long
+            mean, interval = setting.mean(number), setting.interval(number)
+            bars[name_shown] = {number: mean}
+            ranges[name_shown] = {number: interval if np.isfinite(interval[0]) else (mean, mean)}
+        yield f"{name}-{''.join(c if c.isalnum() else '-' for c in number)}", bars_figure(bars, number, ranges=ranges)
 
 
 def _kinds(found: Settings) -> tuple[Settings, Settings]:
@@ -500,45 +471,33 @@ def _rank_correlation(found: Settings, first: str, second: str, n_draws: int = 1
     return float(stats.spearmanr(table).statistic), low, high
 
 
+def compute_weights(options: Options) -> Settings:
+    """Train and measure beta-VAEs and FactorVAEs with several weights."""
+    return measured(trained(options, [*beta_vaes(), *factor_vaes()]), "001", numbers, options)
+
+
 def _experiment(
     name: str,
     title: str,
-    compute: Callable[[Options], Settings],
     compare: Callable[[Settings, Options], Iterator[ClaimCheck]],
     drawn: Sequence[str],
+    compute: Callable[[Options], Settings] = compute_weights,
     cost: str = "10 minutes on one core for figures 2 to 7",
 ) -> Experiment:
-    return Experiment(
-        name,
-        title,
-        compute=compute,
-        compare=compare,
-        draw=partial(draw_seeds, name, drawn),
-        options=("seed", "n_seeds", "n_steps"),
-        needs=("torch",),
-        cost=cost,
-    )
+    title, options = f"{title} (small models, several seeds)", ("seed", "n_seeds", "n_steps")
+    draw = partial(draw_seeds, name, drawn)
+    return Experiment(name, title, compute, compare, draw, options=options, needs=("torch",), cost=cost)
 
 
-_BY_WEIGHT: Mapping[str, tuple[str, Callable[[Settings, Options], Iterator[ClaimCheck]], tuple[str, ...]]] = {
-    "fig2": ("Information of codes, by weight", compare_information, ("I(x, z)", "mean I(x, z_i)")),
-    "fig3": ("Separability, WSEPIN and SEPIN, by weight", compare_separation, ("mean I(z_i, z_rest)", "WSEPIN")),
-    "fig5": ("JEMMIG and RMIG, by weight", compare_gaps, ("JEMMIG", "RMIG")),
-    "fig6": ("JEMMIG against DCI", partial(compare_dci, "JEMMIG"), ("DCI D", "DCI C", "DCI I")),
-    "fig7": ("RMIG against DCI", partial(compare_dci, "RMIG"), ("DCI D", "DCI C", "DCI I")),
-}
-
+# fmt: off
 SEED_STUDIES = (
-    *(
-        _experiment(name, f"{title} (small models, several seeds)", compute_weights, compare, drawn)
-        for name, (title, compare, drawn) in _BY_WEIGHT.items()
-    ),
-    _experiment(
-        "fig19",
-        "Information and scores, by the number of latents (small models, several seeds)",
-        compute_latents,
-        compare_latents,
-        ("I(x, z)", "JEMMIG", "RMIG"),
-        cost="4 minutes on one core",
-    ),
+    _experiment("fig2", "Information of codes, by weight", compare_information, ("I(x, z)", "mean I(x, z_i)")),
+    _experiment("fig3", "Separability, WSEPIN and SEPIN, by weight", compare_separation,
+                ("mean I(z_i, z_rest)", "WSEPIN")),
+    _experiment("fig5", "JEMMIG and RMIG, by weight", compare_gaps, ("JEMMIG", "RMIG")),
+    _experiment("fig6", "JEMMIG against DCI", partial(compare_dci, "JEMMIG"), ("DCI D", "DCI C", "DCI I")),
+    _experiment("fig7", "RMIG against DCI", partial(compare_dci, "RMIG"), ("DCI D", "DCI C", "DCI I")),
+    _experiment("fig19", "Information and scores, by the number of latents", compare_latents,
+                ("I(x, z)", "JEMMIG", "RMIG"), compute_latents, "4 minutes on one core"),
 )
+# fmt: on

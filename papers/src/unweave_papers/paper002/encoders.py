@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,9 +30,10 @@ from unweave.metrics import (
     unique_upper_bound,
 )
 from unweave.progress import progress_bar
+from unweave.report.figures.curves import curves_figure
 from unweave.score import Score
 from unweave.synthetic.attacks import Mixing, Redundancy, mixing_matrix
-from unweave_papers.experiment import ClaimCheck, Experiment, Options
+from unweave_papers.experiment import ClaimCheck, Experiment, Options, Pictures
 from unweave_papers.stored import StoredNumbers, peak_memory
 from unweave_papers.trained import (
     GRIDS,
@@ -120,17 +120,14 @@ def compare(found: AllImages, options: Options) -> Iterator[ClaimCheck]:
         yield ClaimCheck("number of images for UniBound", "all 737,280 images", here)
 
 
-def draw(found: AllImages, options: Options) -> Iterator[Path]:
+def draw(found: AllImages, options: Options) -> Pictures:
     """Draw UniBound against the number of images, for grids and for random rows."""
-    from unweave.report.figures.curves import curves_figure
-    from unweave.report.figures.geometry import save
-
     ticks = sorted({*found.by_grid, *found.by_rows})
     curves = {
         label: [numbers[n].value if n in numbers else np.nan for n in ticks]
         for label, numbers in (("all combinations", found.by_grid), ("random rows", found.by_rows))
     }
-    yield save(curves_figure(curves, ticks, "UniBound", across="images"), options.folder / "002-all-images.png")
+    yield "all-images", curves_figure(curves, ticks, "UniBound", across="images")
 
 
 def _fits(n_images: int, before: dict[int, ScoreWithCost]) -> bool:
@@ -156,29 +153,20 @@ def _shown(score: ScoreWithCost) -> str:
     return f"{score.value:.4f} ± {1.96 * score.error:.4f}" if score.error else f"{score.value:.4f}"
 
 
+# fmt: off
 ALL_IMAGES = Experiment(
     "all-images",
     "RMIG, JEMMIG and UniBound of one encoder on all 737,280 images, and UniBound by the number of images",
-    compute=compute,
-    compare=compare,
-    draw=draw,
-    options=("seed", "weights"),
-    needs=("torch", "weights"),
-    cost="12 minutes on one core",
+    compute, compare, draw, options=("seed", "weights"), needs=("torch", "weights"), cost="12 minutes on one core",
 )
+# fmt: on
 
 
-@dataclass(frozen=True)
-class AttackedInformation:
-    """Scores of an attacked encoder relative to the factors' entropies, and UniBound's standard error over draws."""
+def attacked_information(encoded: Encoded, attack: Redundancy, estimator: MixtureSampling) -> dict[str, float]:
+    """Compute MIG, UniBound and its standard error with the codes that the attack adds; strength 0 adds none.
 
-    mig: float
-    unibound: float
-    unibound_error: float
-
-
-def attacked_information(encoded: Encoded, attack: Redundancy, estimator: MixtureSampling) -> AttackedInformation:
-    """Compute MIG and UniBound of the codes with those that the attack adds; strength 0 adds no codes."""
+    They are relative to the entropies of the factors.
+    """
     components = _columns(encoded, attack)
     n_codes = encoded.means.shape[1]
     old = range(n_codes)
@@ -201,7 +189,7 @@ def attacked_information(encoded: Encoded, attack: Redundancy, estimator: Mixtur
         unique.append(max(bounds[best], 0.0))
         errors.append(float(sampled.standard_error(difference)) / size if bounds[best] > 0 else 0.0)
     error = float(np.sqrt(np.square(errors).sum()) / len(errors))
-    return AttackedInformation(float(np.mean(gaps)), float(np.mean(unique)), error)
+    return {"MIG": float(np.mean(gaps)), "UniBound": float(np.mean(unique)), "error of UniBound": error}
 
 
 def _columns(encoded: Encoded, attack: Redundancy) -> Components:
@@ -262,11 +250,8 @@ def attacked_encoders(options: Options) -> dict[str, Attacked]:
 
 def _scores(encoded: Encoded, complete: Encoded, alpha: float) -> dict[str, dict[str, float]]:
     attacked = _evidence(encoded, alpha)
-    told = attacked_information(complete, Redundancy(alpha), ATTACK_DRAWS)
-    scores = {**_of_interventions(attacked), "MIG": told.mig, "UniBound": told.unibound}
-    scores["error of UniBound"] = told.unibound_error
     return {
-        "scores": scores,
+        "scores": _of_interventions(attacked) | attacked_information(complete, Redundancy(alpha), ATTACK_DRAWS),
         "identity": _of_interventions(_evidence(encoded, alpha, "identity")),
         "new alone": _of_interventions(_new_alone(attacked)),
         "sampled": _of_interventions(_sampled(attacked)),
@@ -364,7 +349,9 @@ def decomposed_encoders(options: Options) -> dict[str, Decomposed]:
 
 def _decomposed(name: str, encoded: Encoded, words: str, options: Options) -> Decomposed:
     n_rows, is_grid = encoded.n_rows, options.codes is None and options.n_rows is None
-    kept, evidence = _stored_encoders(name, n_rows, is_grid, options), evidence_of_levels(encoded)
+    source = "grid" if is_grid else "given" if options.codes else "published"
+    file = f"{source} {name} {n_rows} {DRAWS.samples} all rows {options.seed or 0}.json"
+    kept, evidence = StoredNumbers(options.folder / "002" / file), evidence_of_levels(encoded)
     order = np.random.default_rng(options.seed or 0).permutation(n_rows)
     by_rows = {
         n: kept.number(f"unique, lower, {n} random rows", partial(_unibound, encoded.rows(order[:n])))
@@ -372,7 +359,7 @@ def _decomposed(name: str, encoded: Encoded, words: str, options: Options) -> De
         if n < n_rows
     }
     by_grid = {
-        n: kept.number(f"unique, lower, grid of {n}", partial(_unibound_of_grid, encoded, n))
+        n: kept.number(f"unique, lower, grid of {n}", lambda n=n: _unibound(rows_of_grid(encoded, n)))  # type: ignore[misc]
         for n in (GRIDS if is_grid else ())
         if COARSEST <= n < n_rows
     }
@@ -401,20 +388,10 @@ def _unibound(encoded: Encoded) -> float:
     return unibound(evidence_of_levels(encoded), estimator=DRAWS).raw
 
 
-def _unibound_of_grid(encoded: Encoded, n_images: int) -> float:
-    return _unibound(rows_of_grid(encoded, n_images))
-
-
 def _drawn(metric: Callable[..., Score], evidence: Evidence) -> tuple[float, float]:
     """Return a score and its standard error over draws."""
     found = metric(evidence, estimator=DRAWS)
     return found.raw, float(found.parts["standard_error"])
-
-
-def _stored_encoders(name: str, n_rows: int, is_grid: bool, options: Options) -> StoredNumbers:
-    source = "grid" if is_grid else "given" if options.codes else "published"
-    file = f"{source} {name} {n_rows} {DRAWS.samples} all rows {options.seed or 0}.json"
-    return StoredNumbers(options.folder / "002" / file)
 
 
 def _affordable_grid(options: Options) -> int:
@@ -428,9 +405,8 @@ def _affordable_grid(options: Options) -> int:
         start = time.process_time()
         part = encode(model, DSprites(), rows=TIMED_IMAGES)
         unibound(evidence_of_levels(part), estimator=DRAWS)
-        per_image = (
-            2 * len(PAPERS_MODELS) * (time.process_time() - start) / TIMED_IMAGES
-        )  # twice, because smaller sets are computed too
+        # twice, because smaller sets are computed too
+        per_image = 2 * len(PAPERS_MODELS) * (time.process_time() - start) / TIMED_IMAGES
         return float(max(n for n in GRIDS if n == COARSEST or n * per_image <= BUDGET))
 
     return int(_settled(options).number("images of the grid", settle))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from scipy import stats
@@ -17,10 +16,11 @@ from unweave.estimators.posteriors import GaussianInformation
 from unweave.evidence import Evidence
 from unweave.metrics import beta_vae_score, factor_vae_score, rmig, unibound
 from unweave.metrics.decomposition import partial_information
+from unweave.report.figures.curves import bars_figure, curves_figure, panels_figure
+from unweave.report.figures.information import bands_figure, circles_figure, gap_figure, interval_figure
 from unweave.synthetic.attacks import Redundancy, Synergy
 from unweave.synthetic.theory import Attack, ToyModel
-from unweave.whole_files import write_whole
-from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper
+from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures, Tables
 from unweave_papers.ledger import claim_rows
 from unweave_papers.paper002.encoders import ALL_IMAGES, Attacked, Decomposed, attacked_encoders, decomposed_encoders
 from unweave_papers.trained import measured, total_correlation_vaes, trained
@@ -69,11 +69,9 @@ def measured_toy(k: int, attack: Attack, alpha: float, seed: int = 0) -> ToyInfo
     factors, posterior = ToyModel(k, SIGMA).sample(300, rng=seed)
     if attack != "none":
         posterior = (Redundancy if attack == "redundancy" else Synergy)(alpha).attack(posterior)
-    found = partial_information(Evidence(factors, posterior), GaussianInformation())
-    single = found.single[:, 0]
-    own = 0  # the factor's code before the attack
-    second = float(np.delete(single, own).max())
-    return ToyInformation(float(single[own]), second, float(found.rest[own, 0]), float(found.whole[0]))
+    information = partial_information(Evidence(factors, posterior), GaussianInformation())
+    own, *others = information.single[:, 0].tolist()  # the factor's own code before the attack comes first
+    return ToyInformation(own, max(others), float(information.rest[0, 0]), float(information.whole[0]))
 
 
 def printed(k: int, attack: Attack, alpha: float) -> dict[str, float]:
@@ -95,21 +93,16 @@ Table = Mapping[tuple[Attack, int], ToyInformation]
 Curves = Mapping[tuple[Attack, int], list[ToyInformation]]
 
 
-def compute_table(options: Options) -> Table:
-    """Compute every attack and number of factors at one strength."""
-    cells = [(attack, k) for attack in ATTACKS for k in SIZES]
-    return {(attack, k): measured_toy(k, attack, ALPHA, options.seed or 0) for attack, k in cells}
+def compute_table(sizes: Sequence[int], alpha: float, options: Options) -> Table:
+    """Compute every attack and these numbers of factors at one strength."""
+    cells = [(attack, k) for attack in ATTACKS for k in sizes]
+    return {(attack, k): measured_toy(k, attack, alpha, options.seed or 0) for attack, k in cells}
 
 
 def compute_curves(options: Options) -> Curves:
     """Compute every attack and number of factors for all strengths."""
     cells = [(attack, k) for attack in ATTACKS[1:] for k in SIZES]
     return {(attack, k): [measured_toy(k, attack, a, options.seed or 0) for a in STRENGTHS] for attack, k in cells}
-
-
-def compute_systems(options: Options) -> Table:
-    """Compute the information of five factors without an attack and with each attack."""
-    return {(attack, 5): measured_toy(5, attack, SHOWN_STRENGTH, options.seed or 0) for attack in ATTACKS}
 
 
 def compare_table(found: Table, options: Options) -> Iterator[ClaimCheck]:
@@ -138,14 +131,12 @@ def compare_systems(found: Table, options: Options) -> Iterator[ClaimCheck]:
         shown = ", ".join(f"{name} {value:.3f}" for name, value in information.parts.items())
         yield ClaimCheck(f"{_named(attack)}, alpha = {SHOWN_STRENGTH:g}", "diagram only", shown)
         scores = ", ".join(f"{name} {value:.3f}" for name, value in information.scores.items())
-        missed = information.rest - information.second
-        yield ClaimCheck(
-            f"{_named(attack)}: redundancy that MIG does not subtract", "diagram only", f"{missed:.3f}; {scores}"
-        )
+        claim = f"{_named(attack)}: redundancy that MIG does not subtract"
+        yield ClaimCheck(claim, "diagram only", f"{information.rest - information.second:.3f}; {scores}")
     yield from claim_rows("002", 115, 116, folder=options.folder)
 
 
-def write_scores(name: str, found: Table | Curves, options: Options) -> Iterator[Path]:
+def write_scores(name: str, found: Table | Curves, options: Options) -> Tables:
     """Write all numbers as a table."""
     lines = ["attack,factors,alpha,score,printed,measured"]
     for (attack, k), entry in found.items():
@@ -153,28 +144,18 @@ def write_scores(name: str, found: Table | Curves, options: Options) -> Iterator
         for alpha, information in along:
             for score, value in information.scores.items():
                 lines.append(f"{attack},{k},{alpha:g},{score},{printed(k, attack, alpha)[score]:.6f},{value:.6f}")
-    path = options.folder / f"002-{name}.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "\n".join(lines) + "\n"
-    write_whole(path, lambda stream: stream.write(text.encode()))
-    yield path
+    yield name, "\n".join(lines) + "\n"
 
 
-def draw_table(found: Table, options: Options) -> Iterator[Path]:
+def draw_table(found: Table, options: Options) -> Pictures:
     """Draw measured values as bars, with marks for the values of the printed formulas."""
-    from unweave.report.figures.curves import bars_figure
-    from unweave.report.figures.geometry import save
-
     groups = {f"{_named(attack)},\nK = {k}": entry.scores for (attack, k), entry in found.items()}
     marks = {f"{_named(attack)},\nK = {k}": printed(k, attack, ALPHA) for attack, k in found}
-    yield save(bars_figure(groups, "nats (marks: as printed)", marks=marks), options.folder / "002-tab1.png")
+    yield "tab1", bars_figure(groups, "nats (marks: as printed)", marks=marks)
 
 
-def draw_curves(found: Curves, options: Options) -> Iterator[Path]:
+def draw_curves(found: Curves, options: Options) -> Pictures:
     """Draw a panel for every attack and number of factors, with the printed curves."""
-    from unweave.report.figures.curves import panels_figure
-    from unweave.report.figures.geometry import save
-
     panels, marks = {}, {}
     for (attack, k), informations in found.items():
         title = f"{_named(attack)}, K = {k}"
@@ -191,57 +172,24 @@ def draw_curves(found: Curves, options: Options) -> Iterator[Path]:
         n_across=len(SIZES),
         marks=marks,
     )
-    yield save(figure, options.folder / "002-sec5.1.png")
+    yield "sec5.1", figure
 
 
-def draw_systems(name: str, found: Table, options: Options) -> Iterator[Path]:
+def draw_systems(name: str, found: Table, options: Options) -> Pictures:
     """Draw circles (Figure 1), the terms of MIG and UniBound (Figure 2b) or bands (Figures 2a and 4)."""
-    from unweave.report.figures.geometry import save
-    from unweave.report.figures.information import bands_figure, circles_figure, gap_figure
-
     parts = {_named(attack): entry.parts for (attack, _), entry in found.items()}
     if name == "fig1":
-        yield save(circles_figure(parts), options.folder / "002-fig1.png")
+        yield "fig1", circles_figure(parts)
     if name in ("fig2", "fig4"):
         end = "a" if name == "fig2" else ""
-        yield save(bands_figure(parts), options.folder / f"002-{name}{end}.png")
+        yield f"{name}{end}", bands_figure(parts)
     if name == "fig2":
         gaps = {_named(attack): (entry.best, entry.second, entry.rest) for (attack, _), entry in found.items()}
-        yield save(gap_figure(gaps), options.folder / "002-fig2b.png")
+        yield "fig2b", gap_figure(gaps)
 
 
 def _named(attack: Attack) -> str:
     return "no attack" if attack == "none" else attack
-
-
-DIAGRAMS = {
-    "fig1": "Information of one code and of the other codes about a factor, as circles",
-    "fig2": "The information of fig1 as bands, and the terms of MIG and UniBound",
-    "fig4": "The information of fig1 as bands",
-}
-
-TOYS = (
-    Experiment(
-        "tab1",
-        "MIG and the bounds on unique information of the toy model",
-        compute=compute_table,
-        compare=compare_table,
-        write=partial(write_scores, "tab1"),
-        draw=draw_table,
-    ),
-    Experiment(
-        "sec5.1",
-        "MIG and the bounds on unique information of the toy model, by the strength of the attacks",
-        compute=compute_curves,
-        compare=compare_curves,
-        write=partial(write_scores, "sec5.1"),
-        draw=draw_curves,
-    ),
-    *(
-        Experiment(name, title, compute_systems, compare_systems, draw=partial(draw_systems, name))
-        for name, title in DIAGRAMS.items()
-    ),
-)
 
 
 N_EVALUATIONS, DRAWS = 6, 300
@@ -285,11 +233,12 @@ def numbers(evaluation: int, evidence: Evidence) -> dict[str, float]:
 def compute(options: Options) -> Repeated:
     """Evaluate every trained model six times."""
     models = trained(options, total_correlation_vaes([64]))
-    tables = []
-    for evaluation in range(N_EVALUATIONS):
-        [setting] = measured(models, f"002, evaluation {evaluation}", partial(numbers, evaluation), options)
-        tables.append(setting)
-    return Repeated({name: np.array([setting.values(name) for setting in tables]).T for name in tables[0].seeds[0]})
+    evaluations = [
+        measured(models, f"002, evaluation {evaluation}", partial(numbers, evaluation), options)[0]
+        for evaluation in range(N_EVALUATIONS)
+    ]
+    names = evaluations[0].seeds[0]
+    return Repeated({name: np.array([setting.values(name) for setting in evaluations]).T for name in names})
 
 
 def compare(found: Repeated, options: Options) -> Iterator[ClaimCheck]:
@@ -300,44 +249,23 @@ def compare(found: Repeated, options: Options) -> Iterator[ClaimCheck]:
         if len(table) > 1:
             training, evaluation = found.spreads(name)
             low, high = found.ratio(name)
-            yield ClaimCheck(
-                f"{name}: scores vary more over trainings than over evaluations",
-                "yes",
-                f"standard deviation {training:.4f} over trainings, {evaluation:.4f} over evaluations, "
-                f"ratio of variances [{low:.2g}, {high:.2g}]",
-                True if low > 1 else False if high < 1 else None,
-                120,
-                undecided=True,
-                value=training / evaluation if evaluation else float("inf"),
-            )
+            claim = f"{name}: scores vary more over trainings than over evaluations"
+            here = f"standard deviation {training:.4f} over trainings, {evaluation:.4f} over evaluations, "
+            here += f"ratio of variances [{low:.2g}, {high:.2g}]"
+            holds = True if low > 1 else False if high < 1 else None
+            value = training / evaluation if evaluation else float("inf")
+            yield ClaimCheck(claim, "yes", here, holds, 120, undecided=True, value=value)
 
 
-def draw(found: Repeated, options: Options) -> Iterator[Path]:
+def draw(found: Repeated, options: Options) -> Pictures:
     """Draw means over evaluations with their range, one group of bars per training."""
-    from unweave.report.figures.curves import bars_figure
-    from unweave.report.figures.geometry import save
-
     n_trainings = len(next(iter(found.scores.values())))
     bars, ranges = {}, {}
     for training in range(n_trainings):
         of_training = {name: table[training] for name, table in found.scores.items()}
         bars[f"seed {training}"] = {name: float(row.mean()) for name, row in of_training.items()}
         ranges[f"seed {training}"] = {name: (float(row.min()), float(row.max())) for name, row in of_training.items()}
-    yield save(bars_figure(bars, "score", ranges=ranges), options.folder / "002-fig3c.png")
-
-
-SEED_STUDIES = (
-    Experiment(
-        "fig3c",
-        "beta-TCVAE: variation of scores over trainings and over evaluations (small models, several seeds)",
-        compute=compute,
-        compare=compare,
-        draw=draw,
-        options=("seed", "n_seeds", "n_steps"),
-        needs=("torch",),
-        cost="3 minutes on one core",
-    ),
-)
+    yield "fig3c", bars_figure(bars, "score", ranges=ranges)
 
 
 FLAT, STRONGLY, NEAR_ZERO = 0.05, 0.5, 0.02
@@ -347,7 +275,8 @@ TWO_SIDED = 1.96  # half-width of a 95 % interval in standard errors
 def compare_scores(found: dict[str, Decomposed], options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3a: MIG and UniBound mostly agree, but not for FactorVAE."""
     for name, model in found.items():
-        yield ClaimCheck(f"{name} ({model.n_rows} rows: {model.rows_description})", "figure only", _scores(model))
+        shown = ", ".join(f"{score} {_interval(model, score)}" for score in model.scores)
+        yield ClaimCheck(f"{name} ({model.n_rows} rows: {model.rows_description})", "figure only", shown)
     for name, model in found.items():
         for numbers, which in ((model.by_grid, "all combinations of fewer values"), (model.by_rows, "random rows")):
             if numbers:
@@ -380,26 +309,15 @@ def compare_parts(found: dict[str, Decomposed], options: Options) -> Iterator[Cl
         least = {name: model.bounds["redundant"][0] for name, model in found.items()}
         mine = least.pop("FactorVAE")
         below = [name for name, value in least.items() if value < mine]
-        yield ClaimCheck(
-            "FactorVAE has the most redundant information, by the lower bound",
-            "yes",
-            f"{mine:.3f}, " + ", ".join(f"{name} {value:.3f}" for name, value in least.items()),
-            len(below) == len(least),
-            in_part=bool(below),
-        )
+        here = f"{mine:.3f}, " + ", ".join(f"{name} {value:.3f}" for name, value in least.items())
+        claim = "FactorVAE has the most redundant information, by the lower bound"
+        yield ClaimCheck(claim, "yes", here, len(below) == len(least), in_part=bool(below))
     if {"beta-VAE", "beta-TCVAE"} <= found.keys():
         for part, paper in (("unique", "much higher"), ("synergistic", "a little higher")):
             first, second = found["beta-VAE"].bounds[part], found["beta-TCVAE"].bounds[part]
-            yield ClaimCheck(
-                f"beta-TCVAE has more {part} information than beta-VAE",
-                paper,
-                f"{second[0]:.3f} to {second[1]:.3f}, beta-VAE {first[0]:.3f} to {first[1]:.3f}",
-                sum(second) > sum(first),
-            )
-
-
-def _scores(model: Decomposed) -> str:
-    return ", ".join(f"{score} {_interval(model, score)}" for score in model.scores)
+            here = f"{second[0]:.3f} to {second[1]:.3f}, beta-VAE {first[0]:.3f} to {first[1]:.3f}"
+            claim = f"beta-TCVAE has more {part} information than beta-VAE"
+            yield ClaimCheck(claim, paper, here, sum(second) > sum(first))
 
 
 def _interval(model: Decomposed, score: str) -> str:
@@ -434,94 +352,69 @@ def compare_attacks(found: dict[str, Attacked], options: Options) -> Iterator[Cl
         first, last = model.scores["UniBound"][0], model.scores["UniBound"][-1]
         error = TWO_SIDED * max(model.scores["error of UniBound"])
         defined = first > max(NEAR_ZERO / 2, error)
-        yield ClaimCheck(
-            f"{name}: UniBound falls strongly",
-            "strongly",
-            f"{first:.3f} to {last:.3f}, ± {error:.3f}"
-            + ("" if defined else ", already about 0 with this number of rows"),
-            last < STRONGLY * first if defined else None,
-            119,
-            undecided=not defined,
-            value=first - last,
-        )
+        here = f"{first:.3f} to {last:.3f}, ± {error:.3f}"
+        here += "" if defined else ", already about 0 with this number of rows"
+        holds, claim = last < STRONGLY * first if defined else None, f"{name}: UniBound falls strongly"
+        yield ClaimCheck(claim, "strongly", here, holds, 119, undecided=not defined, value=first - last)
 
 
-def draw_scores(found: dict[str, Decomposed], options: Options) -> Iterator[Path]:
+def draw_scores(found: dict[str, Decomposed], options: Options) -> Pictures:
     """Draw bars of the four scores, and UniBound against the number of rows."""
-    from unweave.report.figures.curves import bars_figure, curves_figure
-    from unweave.report.figures.geometry import save
-
-    figure = bars_figure({name: model.scores for name, model in found.items()}, "score")
-    yield save(figure, options.folder / "002-fig3a.png")
+    yield "fig3a", bars_figure({name: model.scores for name, model in found.items()}, "score")
     for which in ("by_grid", "by_rows"):
         rows = list(getattr(next(iter(found.values())), which))
         if len(rows) > 1:
             curves = {name: list(getattr(model, which).values()) for name, model in found.items()}
-            figure = curves_figure(curves, rows, "UniBound", across="rows")
-            yield save(figure, options.folder / f"002-fig3a-{which.replace('_', '-')}.png")
+            yield f"fig3a-{which.replace('_', '-')}", curves_figure(curves, rows, "UniBound", across="rows")
 
 
-def draw_parts(found: dict[str, Decomposed], options: Options) -> Iterator[Path]:
+def draw_parts(found: dict[str, Decomposed], options: Options) -> Pictures:
     """Draw the intervals between lower and upper bounds."""
-    from unweave.report.figures.geometry import save
-    from unweave.report.figures.information import interval_figure
-
-    figure = interval_figure({name: model.bounds for name, model in found.items()})
-    yield save(figure, options.folder / "002-fig3b.png")
+    yield "fig3b", interval_figure({name: model.bounds for name, model in found.items()})
 
 
-def draw_attacks(found: dict[str, Attacked], options: Options) -> Iterator[Path]:
+def draw_attacks(found: dict[str, Attacked], options: Options) -> Pictures:
     """Draw scores against the strength of the attack, also for copies that are not mixed."""
-    from unweave.report.figures.curves import curves_figure
-    from unweave.report.figures.geometry import save
-
     for name, model in found.items():
         shown = {score: model.scores[score] for score in ("BetaVAE", "FactorVAE", "MIG", "UniBound")}
         curves = shown | {f"{score}, unmixed": values for score, values in model.identity.items()}
         figure = curves_figure(curves, model.strengths, "score", across="strength of the redundancy attack")
-        yield save(figure, options.folder / f"002-fig3d-{name}.png")
+        yield f"fig3d-{name}", figure
 
 
 def _list(values: Iterable[float]) -> str:
     return " ".join(f"{value:.3g}" for value in values)
 
 
+of_toys = partial(Experiment, compute=partial(compute_table, (5,), SHOWN_STRENGTH), compare=compare_systems)
+of_encoders = partial(Experiment, options=("seed", "n_rows", "weights", "codes"), needs=("torch", "weights"))
+
+# fmt: off
 PAPER = Paper(
     "002",
     "Tokui and Sato: Disentanglement Analysis with Partial Information Decomposition",
     (
-        *TOYS,
-        Experiment(
-            "fig3a",
-            "Four scores of trained models, and UniBound by the number of rows",
-            compute=decomposed_encoders,
-            compare=compare_scores,
-            draw=draw_scores,
-            options=("seed", "n_rows", "weights", "codes"),
-            needs=("torch", "weights"),
-            cost="5 minutes on one core",
-        ),
-        Experiment(
-            "fig3b",
-            "Bounds on unique, redundant and synergistic information",
-            compute=decomposed_encoders,
-            compare=compare_parts,
-            draw=draw_parts,
-            options=("seed", "n_rows", "weights", "codes"),
-            needs=("torch", "weights"),
-            cost="seconds after fig3a",
-        ),
-        Experiment(
-            "fig3d",
-            "The redundancy attack on beta-VAE and beta-TCVAE",
-            compute=attacked_encoders,
-            compare=compare_attacks,
-            draw=draw_attacks,
-            options=("seed", "n_rows", "weights", "codes"),
-            needs=("torch", "weights"),
-            cost="3 minutes on one core",
-        ),
+        Experiment("tab1", "MIG and the bounds on unique information of the toy model",
+                   partial(compute_table, SIZES, ALPHA), compare_table, draw_table, partial(write_scores, "tab1")),
+        Experiment("sec5.1",
+                   "MIG and the bounds on unique information of the toy model, by the strength of the attacks",
+                   compute_curves, compare_curves, draw_curves, partial(write_scores, "sec5.1")),
+        of_toys("fig1", "Information of one code and of the other codes about a factor, as circles",
+                draw=partial(draw_systems, "fig1")),
+        of_toys("fig2", "The information of fig1 as bands, and the terms of MIG and UniBound",
+                draw=partial(draw_systems, "fig2")),
+        of_toys("fig4", "The information of fig1 as bands", draw=partial(draw_systems, "fig4")),
+        of_encoders("fig3a", "Four scores of trained models, and UniBound by the number of rows",
+                    decomposed_encoders, compare_scores, draw_scores, cost="5 minutes on one core"),
+        of_encoders("fig3b", "Bounds on unique, redundant and synergistic information",
+                    decomposed_encoders, compare_parts, draw_parts, cost="seconds after fig3a"),
+        of_encoders("fig3d", "The redundancy attack on beta-VAE and beta-TCVAE",
+                    attacked_encoders, compare_attacks, draw_attacks, cost="3 minutes on one core"),
         ALL_IMAGES,
-        *SEED_STUDIES,
+        Experiment("fig3c",
+                   "beta-TCVAE: variation of scores over trainings and over evaluations (small models, several seeds)",
+                   compute, compare, draw,
+                   options=("seed", "n_seeds", "n_steps"), needs=("torch",), cost="3 minutes on one core"),
     ),
 )
+# fmt: on

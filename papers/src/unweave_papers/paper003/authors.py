@@ -58,12 +58,8 @@ def authors_means(folder: str | Path, experiment: str) -> dict[Key, SeedMean]:
         raise EvidenceError(f"{path} does not exist: pass the folder with exp01.csv to exp15.csv as --authors-data.")
     with path.open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if "infeasible" not in row["note"]]
-    with_intervals = {_arm(row) for row in rows if row["ci_lo"] or row["std"]}
-    return {(*_key(row), row["metric"]): _read(row, _arm(row) in with_intervals) for row in rows}
-
-
-def _arm(row: dict[str, str]) -> tuple[str, str]:
-    return row["run"], row["sweep"]
+    with_intervals = {(row["run"], row["sweep"]) for row in rows if row["ci_lo"] or row["std"]}
+    return {(*_key(row), row["metric"]): _read(row, (row["run"], row["sweep"]) in with_intervals) for row in rows}
 
 
 def _key(row: dict[str, str]) -> Iterable[Any]:

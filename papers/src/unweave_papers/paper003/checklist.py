@@ -98,7 +98,7 @@ def _items(evidence: Evidence, found: Diagnosis, floors: dict[str, NoiseFloor]) 
         f"{_with_property('P3')} here; compare with m = d." if m > d else "There are no more codes than factors.",
     )
     yield "Look the metric up", "note", "The audit has the four properties of every metric: see docs/audit.md."
-    high = _floor(floors, "MCC")
+    high = floors["MCC"].floor if "MCC" in floors else math.nan
     doubtful = dependent or high > HIGH_FLOOR
     yield (
         "A high MCC need not mean identifiability",
@@ -138,10 +138,6 @@ def _baseline(floors: dict[str, NoiseFloor]) -> tuple[str, Answer, str]:
         "beware" if high else "fine",
         f"Permuted codes score {', '.join(told)}." if told else "There are too few rows to score permuted codes.",
     )
-
-
-def _floor(floors: dict[str, NoiseFloor], label: str) -> float:
-    return floors[label].floor if label in floors else math.nan
 
 
 def _dependence(found: Diagnosis) -> str:

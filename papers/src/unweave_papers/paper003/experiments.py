@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 
-from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper
+from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures, Tables
 from unweave_papers.ledger import claims_of, holds_by_rules
 from unweave_papers.paper003 import evidence
 from unweave_papers.paper003.authors import CellAgreement, Key, SeedMean, compared
 from unweave_papers.paper003.figures import (
     FIGURES,
     Computed,
-    PaperFigure,
     comparisons,
     computed_experiment,
     computed_figure,
     figures_of,
+    guardians_figure,
     protocol_of,
-    write_comparisons,
-    write_means,
+    table_of_comparisons,
+    table_of_means,
 )
 from unweave_papers.paper003.settings import SWEEPS
 from unweave_papers.paper003.tables import TABLES
@@ -75,60 +74,47 @@ def counted(found: list[CellAgreement]) -> Iterator[ClaimCheck]:
         yield ClaimCheck(f"{experiment}, {metric}: authors' data", paper, here, overlap == n_cells)
 
 
-def write_cells(name: str, found: Computed, options: Options) -> Iterator[Path]:
+def write_cells(name: str, found: Computed, options: Options) -> Tables:
     """Write the means as CSV."""
-    yield write_means(options.folder / f"003-{name}-{protocol_of(options)}.csv", found)
+    yield f"{name}-{protocol_of(options)}", table_of_means(found)
 
 
-def write_agreement(found: list[CellAgreement], options: Options) -> Iterator[Path]:
-    """Write the comparison of every cell as CSV."""
-    yield write_comparisons(options.folder / "003-agreement.csv", found)
-
-
-def draw_figures(found: Computed, options: Options) -> Iterator[Path]:
+def draw_figures(found: Computed, options: Options) -> Pictures:
     """Draw every figure that was computed."""
-    from unweave.report.figures.geometry import save
-    from unweave_papers.paper003.figures import guardians_figure
-
     for name, parts in found.figures.items():
-        yield save(guardians_figure(FIGURES[name], parts), options.folder / f"003-{name}-{protocol_of(options)}.png")
+        yield f"{name}-{protocol_of(options)}", guardians_figure(FIGURES[name], parts)
 
 
-def _figure(figure: PaperFigure) -> Experiment:
-    cells = sum(len(part.settings) for part in figure.parts)
-    metrics = {metric for part in figure.parts for metric in part.metrics}
-    return Experiment(
-        figure.name,
-        figure.title,
-        compute=partial(computed_figure, figure),
-        compare=partial(compare_cells, figure.name),
-        write=partial(write_cells, figure.name),
-        draw=draw_figures,
-        options=OPTIONS,
-        cost=_cost(cells, metrics),
-    )
-
-
-def _cost(n_cells: int, metrics: set[str]) -> str:
-    return f"{n_cells} cells" + ("; DCI takes most of the time" if "DCI-D" in metrics else "")
+def _experiment(
+    name: str, title: str, compute: Callable[[Options], Computed], n_cells: int, metrics: Iterable[str]
+) -> Experiment:
+    compare, write = partial(compare_cells, name), partial(write_cells, name)
+    cost = f"{n_cells} cells" + ("; DCI takes most of the time" if "DCI-D" in metrics else "")
+    return Experiment(name, title, compute, compare, draw_figures, write, OPTIONS, cost=cost)
 
 
 PAPER = Paper(
     "003",
     "Joshi et al.: Who Guards the Guardians?",
     (
-        *map(_figure, FIGURES.values()),
+        *(
+            _experiment(
+                name,
+                figure.title,
+                partial(computed_figure, figure),
+                sum(len(part.settings) for part in figure.parts),
+                {metric for part in figure.parts for metric in part.metrics},
+            )
+            for name, figure in FIGURES.items()
+        ),
         *TABLES,
         *(
-            Experiment(
+            _experiment(
                 name,
                 f"All cells: {declared.title}",
-                compute=partial(computed_experiment, declared, figures_of(name)),
-                compare=partial(compare_cells, name),
-                write=partial(write_cells, name),
-                draw=draw_figures,
-                options=OPTIONS,
-                cost=_cost(len(declared.settings), set(declared.metrics)),
+                partial(computed_experiment, declared, figures_of(name)),
+                len(declared.settings),
+                declared.metrics,
             )
             for name, declared in SWEEPS.items()
         ),
@@ -137,7 +123,7 @@ PAPER = Paper(
             "All cells by the released code's protocol, compared with the authors' data",
             compute=comparisons,
             compare=compare_all,
-            write=write_agreement,
+            write=lambda found, options: iter([("agreement", table_of_comparisons(found))]),
             options=tuple(name for name in OPTIONS if name not in ("metrics", "protocol")),
             needs=("authors_data",),
             cost="1115 cells, some minutes",

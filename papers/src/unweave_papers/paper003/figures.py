@@ -8,7 +8,6 @@ import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +20,6 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 from unweave.evidence import EvidenceError
 from unweave.report.figures.geometry import FAINT, INK
 from unweave.sweeps import run
-from unweave.whole_files import write_whole
 from unweave_papers.experiment import Options
 from unweave_papers.paper003.authors import COMPARED, CellAgreement, Key, SeedMean, authors_means, compared, means_of
 from unweave_papers.paper003.protocols import ALL, MAIN, SUITE, ProtocolName
@@ -88,194 +86,99 @@ def value_of(setting: Setting, name: str) -> Any:
             return getattr(setting, name)
 
 
-def _one(name: str, title: str, part: Part) -> PaperFigure:
-    return PaperFigure(name, title, (part,))
+def _one(name: str, title: str, *given: Any, **options: Any) -> PaperFigure:
+    """A figure of one part, whose fields are the other arguments."""
+    return PaperFigure(name, title, (Part(*given, **options),))
 
 
 def _null(name: str, title: str, encoder: str, metrics: tuple[str, ...], sweep: str = "phase_fixed_m50") -> PaperFigure:
     where = {"sweep": (sweep,), "encoder": (encoder,)}
-    return _one(name, title, Part("exp15", "map", "m/n", metrics, y="m/d", columns="metric", where=where))
+    return _one(name, title, "exp15", "map", "m/n", metrics, y="m/d", columns="metric", where=where)
 
 
 def _mixing(name: str, d: int, metrics: tuple[str, ...]) -> PaperFigure:
     title = f"Correlation against mixing, D2 and E3, d = {d}"
-    return _one(name, title, Part("exp04", "map", "rho", metrics, y="kappa", columns="metric", where={"d": (d,)}))
+    return _one(name, title, "exp04", "map", "rho", metrics, y="kappa", columns="metric", where={"d": (d,)})
 
 
-RATIO = {"sweep": ("ratio",)}
-OVERCOMPLETE = ("E5", "E6", "E7", "E8")
-DROPPED = {"sweep": ("6a",)}
-DECLARED = [
-    PaperFigure(
-        "fig1",
-        "The four properties",
-        (
-            Part(
-                "exp03",
-                "lines",
-                "rho",
-                ("MCC-P", "DCI-D", "R2"),
-                style="encoder",
-                title="P1 correlation (d = 10)",
-                where={"d": (10,)},
-            ),
-            Part("exp06", "lines", "m", title="P2 dropped factors (d = 10)", where={**DROPPED, "dgp": ("D1",)}),
-            Part(
-                "exp09",
-                "lines",
-                "m/d",
-                ("MCC-P", "DCI-D", "R2"),
-                style="encoder",
-                log=True,
-                title="P3 more codes (d = 5)",
-                where={**RATIO, "encoder": ("E7", "E8")},
-            ),
-            Part(
-                "exp15",
-                "lines",
-                "m/n",
-                log=True,
-                title="P4 noise (m = d = 50)",
-                where={"sweep": ("phase_fixed_m50",), "encoder": ("E10",), "d": (50,)},
-            ),
-        ),
-    ),
-    _one("fig2", "Correlated factors", Part("exp03", "lines", "rho", columns="d", style="encoder")),
-    _one(
-        "fig3",
-        "Dropped factors, d = 10",
-        Part("exp06", "lines", "m", columns="dgp", where={**DROPPED, "dgp": ("D1", "D3")}),
-    ),
-    _one(
-        "fig4",
-        "More codes than factors, d = 5",
-        Part("exp09", "lines", "m/d", columns="encoder", log=True, where={**RATIO, "encoder": OVERCOMPLETE}),
-    ),
+def _coupling(name: str, d: int) -> PaperFigure:
+    title, where = f"Factors that are predicted by others (E1), d = {d}", {"d": (d,), "sweep": ("d2", "d3")}
+    return _one(name, title, "exp05", "lines", "coupling", SUITE, columns="sweep", where=where)
+
+
+RATIO, DROPPED = {"sweep": ("ratio",)}, {"sweep": ("6a",)}
+MIXED, OVERCOMPLETE = {**RATIO, "encoder": ("E3", "E7")}, {**RATIO, "encoder": ("E5", "E6", "E7", "E8")}
+THREE = ("MCC-P", "DCI-D", "R2")
+
+# fmt: off
+PROPERTIES = (
+    Part("exp03", "lines", "rho", THREE, style="encoder", title="P1 correlation (d = 10)", where={"d": (10,)}),
+    Part("exp06", "lines", "m", title="P2 dropped factors (d = 10)", where={**DROPPED, "dgp": ("D1",)}),
+    Part("exp09", "lines", "m/d", THREE, style="encoder", log=True, title="P3 more codes (d = 5)",
+         where={**RATIO, "encoder": ("E7", "E8")}),
+    Part("exp15", "lines", "m/n", log=True, title="P4 noise (m = d = 50)",
+         where={"sweep": ("phase_fixed_m50",), "encoder": ("E10",), "d": (50,)}),
+)
+DECLARED = (
+    PaperFigure("fig1", "The four properties", PROPERTIES),
+    _one("fig2", "Correlated factors", "exp03", "lines", "rho", columns="d", style="encoder"),
+    _one("fig3", "Dropped factors, d = 10",
+         "exp06", "lines", "m", columns="dgp", where={**DROPPED, "dgp": ("D1", "D3")}),
+    _one("fig4", "More codes than factors, d = 5",
+         "exp09", "lines", "m/d", columns="encoder", log=True, where=OVERCOMPLETE),
     _null("fig5", "Uniform noise, m = 50: every score above 0 is a false positive", "E10", MAIN),
     _null("fig5-text", "Uniform noise, d = 10: the grid that the text quotes", "E10", MAIN, "phase_june_fixed_d"),
-    _one(
-        "fig5-collapse",
-        "Noise, d = 10: MCC over m/n for three numbers of codes",
-        Part(
-            "exp15",
-            "lines",
-            "m/n",
-            ("MCC-P", "MCC-S"),
-            columns="metric",
-            rows="encoder",
-            colour="m",
-            log=True,
-            where={"sweep": ("collapse",)},
-        ),
-    ),
+    _one("fig5-collapse", "Noise, d = 10: MCC over m/n for three numbers of codes",
+         "exp15", "lines", "m/n", ("MCC-P", "MCC-S"), columns="metric", rows="encoder", colour="m", log=True,
+         where={"sweep": ("collapse",)}),
     _mixing("fig6", 5, MAIN),
-    _one("fig7", "Perfect encoders (E1)", Part("exp01", "bars", "dgp", columns="d")),
-    _one("fig8", "Perfect encoders (E1), all metrics", Part("exp01", "bars", "dgp", SUITE, columns="d")),
-    _one("fig9", "Elementwise nonlinearity (E2)", Part("exp02", "lines", "alpha", columns="fn", rows="d")),
-    _one(
-        "fig10",
-        "Elementwise nonlinearity (E2), all metrics",
-        Part("exp02", "lines", "alpha", SUITE, columns="fn", rows="d"),
-    ),
-    _one("fig11", "Number of rows, d = 5", Part("exp10", "lines", "n", columns="encoder", rows="dgp", log=True)),
-    _one(
-        "fig12",
-        "Number of rows, d = 5, all metrics",
-        Part("exp10", "lines", "n", SUITE, columns="encoder", rows="dgp", log=True),
-    ),
+    _one("fig7", "Perfect encoders (E1)", "exp01", "bars", "dgp", columns="d"),
+    _one("fig8", "Perfect encoders (E1), all metrics", "exp01", "bars", "dgp", SUITE, columns="d"),
+    _one("fig9", "Elementwise nonlinearity (E2)", "exp02", "lines", "alpha", columns="fn", rows="d"),
+    _one("fig10", "Elementwise nonlinearity (E2), all metrics",
+         "exp02", "lines", "alpha", SUITE, columns="fn", rows="d"),
+    _one("fig11", "Number of rows, d = 5", "exp10", "lines", "n", columns="encoder", rows="dgp", log=True),
+    _one("fig12", "Number of rows, d = 5, all metrics",
+         "exp10", "lines", "n", SUITE, columns="encoder", rows="dgp", log=True),
     _mixing("fig13", 10, MAIN),
-    _one("fig14", "Correlated factors, all metrics", Part("exp03", "lines", "rho", SUITE, columns="d", rows="encoder")),
+    _one("fig14", "Correlated factors, all metrics", "exp03", "lines", "rho", SUITE, columns="d", rows="encoder"),
     _mixing("fig15", 10, SUITE),
     _mixing("fig16", 5, SUITE),
-    _one("fig17", "Dropped factors, d = 10", Part("exp06", "lines", "m", columns="dgp", where=DROPPED)),
+    _one("fig17", "Dropped factors, d = 10", "exp06", "lines", "m", columns="dgp", where=DROPPED),
     _null("fig18", "Gaussian noise, m = 50", "E9", MAIN),
-    _one(
-        "fig19",
-        "More codes than factors, d = 20, n = 1600",
-        Part("exp09", "bars", "encoder", where={"run": ("exp09_d20",)}),
-    ),
-    _one(
-        "fig20",
-        "More codes than factors, d = 5",
-        Part("exp09", "bars", "encoder", columns="dgp", where={"run": ("exp09",)}),
-    ),
-    *(
-        _one(
-            name,
-            f"Factors that are predicted by others (E1), d = {d}",
-            Part("exp05", "lines", "coupling", SUITE, columns="sweep", where={"d": (d,), "sweep": ("d2", "d3")}),
-        )
-        for name, d in (("fig21", 5), ("fig22", 10))
-    ),
-    _one(
-        "fig23",
-        "Dropped factors, d = 10, all metrics",
-        Part("exp06", "lines", "m", SUITE, columns="dgp", where=DROPPED),
-    ),
-    _one(
-        "fig24",
-        "Three codes and an increasing number of correlated factors",
-        Part("exp06", "lines", "d", where={"sweep": ("6b",), "dgp": ("D2",)}),
-    ),
-    _one(
-        "fig25",
-        "Redundancy r against codes m, D3 and E4, d = 10",
-        Part("exp07", "map", "m", y="r", columns="metric", where={"dgp": ("D3",)}),
-    ),
-    _one(
-        "fig26",
-        "Kinds of codes, d = 5, all metrics",
-        Part("exp08", "bars", "encoder", SUITE, columns="dgp", where={"run": ("exp08",)}),
-    ),
-    _one(
-        "fig27",
-        "More codes than factors, d = 5, all metrics",
-        Part("exp09", "lines", "m/d", SUITE, columns="encoder", log=True, where={**RATIO, "encoder": OVERCOMPLETE}),
-    ),
-    _one(
-        "fig28",
-        "Mixed codes: as many as factors (E3) and more than factors (E7), d = 5",
-        Part(
-            "exp09",
-            "lines",
-            "m/d",
-            SUITE,
-            columns="metric",
-            colour="encoder",
-            log=True,
-            where={**RATIO, "encoder": ("E3", "E7")},
-        ),
-    ),
-    _one("fig29", "Null encoders, d = 5, all metrics", Part("exp11", "lines", "n", SUITE, columns="sweep", log=True)),
-    _one(
-        "fig30",
-        "Do null encoders reach 0?",
-        Part("exp11", "lines", "n", SUITE, columns="metric", colour="sweep", log=True),
-    ),
-    _one(
-        "fig31",
-        "Does m/d determine the scores? Codes (6a) and factors (6b) varied, D2",
-        Part("exp12", "lines", "m/d", ALL, columns="metric", colour="sweep", where={"dgp": ("D2",)}),
-    ),
-    _one(
-        "fig32",
-        "Does d/n determine the scores? D1 and E1",
-        Part("exp13", "lines", "d/n", ALL, columns="metric", colour="d", log=True),
-    ),
-    _one("fig33", "Metrics by d/n, D1 and E1", Part("exp13", "lines", "d/n", ALL, columns="d", log=True)),
-    _one(
-        "fig34",
-        "Codes varied, d = 10, n = 1000",
-        Part("exp14", "lines", "m/d", ALL, where={"sweep": ("sweep_a",)}),
-    ),
-    _one(
-        "fig35",
-        "Rows varied, d = 10, m = 5",
-        Part("exp14", "lines", "n", ALL, log=True, where={"sweep": ("sweep_b",)}),
-    ),
+    _one("fig19", "More codes than factors, d = 20, n = 1600",
+         "exp09", "bars", "encoder", where={"run": ("exp09_d20",)}),
+    _one("fig20", "More codes than factors, d = 5",
+         "exp09", "bars", "encoder", columns="dgp", where={"run": ("exp09",)}),
+    _coupling("fig21", 5),
+    _coupling("fig22", 10),
+    _one("fig23", "Dropped factors, d = 10, all metrics",
+         "exp06", "lines", "m", SUITE, columns="dgp", where=DROPPED),
+    _one("fig24", "Three codes and an increasing number of correlated factors",
+         "exp06", "lines", "d", where={"sweep": ("6b",), "dgp": ("D2",)}),
+    _one("fig25", "Redundancy r against codes m, D3 and E4, d = 10",
+         "exp07", "map", "m", y="r", columns="metric", where={"dgp": ("D3",)}),
+    _one("fig26", "Kinds of codes, d = 5, all metrics",
+         "exp08", "bars", "encoder", SUITE, columns="dgp", where={"run": ("exp08",)}),
+    _one("fig27", "More codes than factors, d = 5, all metrics",
+         "exp09", "lines", "m/d", SUITE, columns="encoder", log=True, where=OVERCOMPLETE),
+    _one("fig28", "Mixed codes: as many as factors (E3) and more than factors (E7), d = 5",
+         "exp09", "lines", "m/d", SUITE, columns="metric", colour="encoder", log=True, where=MIXED),
+    _one("fig29", "Null encoders, d = 5, all metrics", "exp11", "lines", "n", SUITE, columns="sweep", log=True),
+    _one("fig30", "Do null encoders reach 0?",
+         "exp11", "lines", "n", SUITE, columns="metric", colour="sweep", log=True),
+    _one("fig31", "Does m/d determine the scores? Codes (6a) and factors (6b) varied, D2",
+         "exp12", "lines", "m/d", ALL, columns="metric", colour="sweep", where={"dgp": ("D2",)}),
+    _one("fig32", "Does d/n determine the scores? D1 and E1",
+         "exp13", "lines", "d/n", ALL, columns="metric", colour="d", log=True),
+    _one("fig33", "Metrics by d/n, D1 and E1", "exp13", "lines", "d/n", ALL, columns="d", log=True),
+    _one("fig34", "Codes varied, d = 10, n = 1000", "exp14", "lines", "m/d", ALL, where={"sweep": ("sweep_a",)}),
+    _one("fig35", "Rows varied, d = 10, m = 5",
+         "exp14", "lines", "n", ALL, log=True, where={"sweep": ("sweep_b",)}),
     _null("fig36", "Gaussian noise, m = 50, all metrics", "E9", SUITE),
     _null("fig37", "Uniform noise, m = 50, all metrics", "E10", SUITE),
-]
+)
+# fmt: on
 
 FIGURES = {figure.name: figure for figure in DECLARED}
 
@@ -369,29 +272,27 @@ def comparisons(options: Options) -> list[CellAgreement]:
     return found
 
 
-def write_means(path: Path, found: Computed) -> Path:
-    """Write means and intervals as CSV, beside the authors' if they are known."""
+def table_of_means(found: Computed) -> str:
+    """Return means and intervals as CSV, beside the authors' if they are known."""
     rows = [[*key, *_numbers(mean), *_numbers(found.theirs.get(key))] for key, mean in found.ours.items()]
-    return _written(path, [*COLUMNS, "metric", *NUMBERS, *(f"authors_{name}" for name in NUMBERS)], rows)
+    return _csv([*COLUMNS, "metric", *NUMBERS, *(f"authors_{name}" for name in NUMBERS)], rows)
 
 
-def write_comparisons(path: Path, found: Iterable[CellAgreement]) -> Path:
-    """Write every comparison as CSV."""
+def table_of_comparisons(found: Iterable[CellAgreement]) -> str:
+    """Return every comparison as CSV."""
     names = [f"{side}_{name}" for side in ("authors", "here") for name in NUMBERS]
     rows = [
         [entry.experiment, entry.cell, entry.metric, *numbers, entry.overlaps, entry.equal, entry.reason]
         for entry in found
         for numbers in [_numbers(entry.theirs) + _numbers(entry.ours)]
     ]
-    return _written(path, ["experiment", "cell", "metric", *names, "overlap", "equal", "reason"], rows)
+    return _csv(["experiment", "cell", "metric", *names, "overlap", "equal", "reason"], rows)
 
 
-def _written(path: Path, headings: list[str], rows: Iterable[list[Any]]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _csv(headings: list[str], rows: Iterable[list[Any]]) -> str:
     text = io.StringIO(newline="")
     csv.writer(text).writerows([headings, *rows])
-    write_whole(path, lambda file: file.write(text.getvalue().encode()))
-    return path
+    return text.getvalue()
 
 
 def _numbers(mean: SeedMean | None) -> tuple[str, ...]:
@@ -440,7 +341,9 @@ def guardians_figure(figure: PaperFigure, parts: Sequence[Shown]) -> Figure:
     if parts[0].part.kind == "map":
         return _maps(figure, parts[0])
     panels = [(shown, panel) for shown in parts for panel in _panels(shown)]
-    n_columns = _n_columns(parts, len(panels))
+    part, n_columns = parts[0].part, min(len(panels), PANELS_PER_ROW)
+    if len(parts) == 1 and part.rows:
+        n_columns = len(_values(parts[0], part.columns)) if part.columns else 1
     n_rows = math.ceil(len(panels) / n_columns)
     drawing = _figure(max(3.1 * n_columns, 4.6), 2.5 * n_rows + 0.9)
     grid = drawing.subplots(n_rows, n_columns, squeeze=False, sharey=True)
@@ -462,13 +365,6 @@ def guardians_figure(figure: PaperFigure, parts: Sequence[Shown]) -> Figure:
     n_across = int(drawing.get_figwidth() / 1.15)
     drawing.legend(handles=handles, loc="outside lower center", ncols=n_across, frameon=False, fontsize=8)
     return drawing
-
-
-def _n_columns(parts: Sequence[Shown], n_panels: int) -> int:
-    part = parts[0].part
-    if len(parts) == 1 and part.rows:
-        return len(_values(parts[0], part.columns)) if part.columns else 1
-    return min(n_panels, PANELS_PER_ROW)
 
 
 def _values(shown: Shown, name: str) -> list[Any]:

@@ -166,8 +166,9 @@ class Setting:
             case "D2":
                 rho = 0.5 if self.rho is None else self.rho
                 return ReleasedCorrelated(self.d, rho) if released else Correlated(self.d, rho)
-            case "D3" if self.run.startswith("exp05"):
-                return _coupled(self.d, self.alpha, self.fn)
+            case "D3" if self.run.startswith("exp05"):  # the second factor is a function of the first
+                alpha = 0.0 if self.fn == "linear" else self._alpha
+                return Coupled(self.d, alpha, "cube" if self.fn == "cube" else "tanh")
             case "D3" if released:
                 return OneFactorConstraint(self.d, ("tanh",))  # the released code ignores r
             case "D3":
@@ -231,13 +232,6 @@ class Setting:
         determined = sorted(entry.determined for entry in constraints)
         free = [j for j in range(self.d) if j not in determined]
         return tuple(sorted([*free, *determined][: self.m]))
-
-
-def _coupled(d: int, alpha: float | None, fn: str) -> Coupled:
-    """Return a world of the fifth experiment, in which the second factor is a function of the first."""
-    if fn == "linear":
-        return Coupled(d, 0.0)
-    return Coupled(d, 1.0 if alpha is None else alpha, "cube" if fn == "cube" else "tanh")
 
 
 FIRST_SEED = 42

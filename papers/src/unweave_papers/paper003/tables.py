@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from unweave.auditing.catalogue import read_table
 from unweave.auditing.measurement import PROPERTIES
 from unweave.auditing.properties import TICKS
 from unweave.auditing.run import number_of
+from unweave.report.figures.curves import curves_figure
+from unweave.report.figures.scores import mark_table_figure
 from unweave.synthetic.theory import NullMcc
-from unweave.whole_files import write_whole
-from unweave_papers.experiment import ClaimCheck, Experiment, Options
+from unweave_papers.experiment import ClaimCheck, Experiment, Options, Pictures, Tables
 from unweave_papers.ledger import MeasuredFigure, claim_rows
 from unweave_papers.paper003.evidence import figure, null_mcc
 from unweave_papers.paper003.settings import cell
@@ -56,17 +56,14 @@ def compare_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: O
     yield from claim_rows("003", 91, folder=options.folder)
 
 
-def draw_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: Options) -> Iterator[Path]:
+def draw_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: Options) -> Pictures:
     """Draw our marks beside the paper's."""
-    from unweave.report.figures.geometry import save
-    from unweave.report.figures.scores import mark_table_figure
-
     rows = {
         TABLE_3[name][0]: [(mark, theirs) for (mark, _), theirs in zip(row.values(), TABLE_3[name][1], strict=True)]
         for name, row in found.items()
     }
     drawn = mark_table_figure(rows, PROPERTIES, title="by the audit (in the paper)")
-    yield save(drawn, options.folder / "003-tab3.png")
+    yield "tab3", drawn
 
 
 @dataclass(frozen=True)
@@ -109,25 +106,18 @@ def compare_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[Cl
     yield from claim_rows("003", 74, 75, 76, 77, 78, folder=options.folder)
 
 
-def write_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[Path]:
+def write_nulls(found: Mapping[int, NullRow], options: Options) -> Tables:
     """Write the scores of noise and the bounds as a table."""
     lines = ["n,bound of the paper,bound,observed in the paper,all rows,low,high,a fifth of the rows,expected"]
     for n, row in found.items():
         fifth = "" if row.fifth is None else f"{row.fifth.value:.4f}"
         ours = ",".join(f"{number:.4f}" for number in row.all_rows.numbers)
         lines.append(f"{n},{TABLE_F3[n][0]},{row.bound:.4f},{TABLE_F3[n][1]},{ours},{fifth},{row.theory:.4f}")
-    path = options.folder / "003-tabF3.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "\n".join(lines) + "\n"
-    write_whole(path, lambda stream: stream.write(text.encode()))
-    yield path
+    yield "tabF3", "\n".join(lines) + "\n"
 
 
-def draw_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[Path]:
+def draw_nulls(found: Mapping[int, NullRow], options: Options) -> Pictures:
     """Draw MCC and bounds against m/n."""
-    from unweave.report.figures.curves import curves_figure
-    from unweave.report.figures.geometry import save
-
     curves = {
         "observed in the paper": [observed for _, observed in TABLE_F3.values()],
         "a fifth of the rows": [math.nan if row.fifth is None else row.fifth.value for row in found.values()],
@@ -140,7 +130,7 @@ def draw_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[Path]
     }
     ticks = [f"{N_CODES / n:g}" for n in found]
     drawn = curves_figure(curves, ticks, "MCC-P of noise", across="m/n, m = d = 10", bands=bands, limits=(0, 1.05))  # type: ignore[arg-type]
-    yield save(drawn, options.folder / "003-tabF3.png")
+    yield "tabF3", drawn
 
 
 TABLES = (

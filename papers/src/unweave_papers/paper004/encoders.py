@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -102,56 +102,64 @@ def robustness(evidence: Evidence) -> float:
     return irs(evidence, bins=10, binning="equal_width", quantile=1.0, overall="largest", values="alike").raw
 
 
-def metrics_against(target: Measure, label: str, options: Options) -> Measured:
-    """Compute all metrics and a target at all levels of dependence."""
-    return _measured(METRICS, target, label, options)
+Target = tuple[Measure, str]  # what metrics are compared with, and its name
 
 
-def bins_against(name: str, target: Measure, label: str, options: Options) -> Measured:
-    """Compute one metric with several numbers of bins, and a target."""
-    wanted = {f"{bins} bins": partial(_with_bins, name, bins) for bins in BINS}
-    return _measured(wanted, target, label, options, prefix=f"{name}, ")
+def bins_of(name: str) -> dict[str, Measure]:
+    """Return a metric with several numbers of bins."""
+
+    def scored(bins: int, evidence: Evidence) -> float:
+        if name == "minimality":
+            return minimality(evidence, estimator=Histogram(bins, "equal_width")).raw
+        return sufficiency(evidence, estimator=Histogram(bins)).raw
+
+    return {f"{bins} bins": partial(scored, bins) for bins in BINS}
 
 
-def samples_against(name: str, target: Measure, label: str, options: Options) -> Measured:
-    """Compute one metric on several numbers of rows, and a target on all rows."""
-    wanted = {f"{n_rows} samples": partial(_on_rows, name, n_rows) for n_rows in SAMPLES}
-    return _measured(wanted, target, label, options, prefix=f"{name}, ")
+def samples_of(name: str) -> dict[str, Measure]:
+    """Return a metric on several numbers of rows."""
+
+    def scored(n_rows: int, evidence: Evidence) -> float:
+        return METRICS[name](evidence.rows(np.arange(min(n_rows, evidence.n_rows))))
+
+    return {f"{n_rows} samples": partial(scored, n_rows) for n_rows in SAMPLES}
 
 
-def _with_bins(name: str, bins: int, evidence: Evidence) -> float:
-    if name == "minimality":
-        return minimality(evidence, estimator=Histogram(bins, "equal_width")).raw
-    return sufficiency(evidence, estimator=Histogram(bins)).raw
+def measured(wanted: Mapping[str, Measure], target: Target, options: Options, prefix: str = "") -> Measured:
+    """Compute metrics and a target of the published encoders, or of given codes, at all levels of dependence."""
+    n_rows, source = options.n_rows or N_ROWS, "given" if options.codes else "published"
+
+    def encoders(level: str) -> Iterator[tuple[str, str, Evidence]]:
+        codes = codes_of(options, n_rows, dependences=LEVELS[level], label=level.replace(", ", " sigma "))
+        for name, encoded in codes.items():
+            yield name, f"{source} {name} {level} {n_rows} {options.seed or 0}", encoded.evidence()
+
+    return at_all_levels(encoders, wanted, target, options, prefix)
 
 
-def _on_rows(name: str, n_rows: int, evidence: Evidence) -> float:
-    return METRICS[name](evidence.rows(np.arange(min(n_rows, evidence.n_rows))))
-
-
-def _measured(
-    wanted: Mapping[str, Measure], target: Measure, label: str, options: Options, prefix: str = ""
+def at_all_levels(
+    encoders: Callable[[str], Iterable[tuple[str, str, Evidence]]],
+    wanted: Mapping[str, Measure],
+    target: Target,
+    options: Options,
+    prefix: str = "",
 ) -> Measured:
-    n_rows = options.n_rows or N_ROWS
-    levels: Sequence[str] = tuple(LEVELS)
-    found: dict[str, list[list[float]]] = {name: [] for name in (*wanted, label)}
-    encoders: tuple[str, ...] = ()
-    with progress_bar(len(levels), options.progress) as bar:
-        for level in levels:
+    """Compute metrics and a target of the encoders at a level: names, names of files of numbers, and evidence."""
+    measure, label = target
+    measures = {prefix + name: metric for name, metric in wanted.items()} | {label: measure}
+    scores: dict[str, list[list[float]]] = {name: [[] for _ in LEVELS] for name in measures}
+    names: list[str] = []
+    with progress_bar(len(LEVELS), options.progress) as bar:
+        for place, level in enumerate(LEVELS):
             bar.step(f"004: {level}")
-            codes = codes_of(options, n_rows, dependences=LEVELS[level], label=level.replace(", ", " sigma "))
-            encoders = tuple(codes)
-            for measures in found.values():
-                measures.append([])
-            for encoder, encoded in codes.items():
-                source = "given" if options.codes else "published"
-                path = options.folder / "004" / f"{source} {encoder} {level} {n_rows} {options.seed or 0}.json"
-                kept, evidence = StoredNumbers(path), encoded.evidence()
-                for name, measure in wanted.items():
-                    found[name][-1].append(kept.number(prefix + name, partial(measure, evidence)))
-                found[label][-1].append(kept.number(label, partial(target, evidence)))
-    arrays = {name: np.array(rows) for name, rows in found.items()}
-    return Measured(tuple(levels), encoders, {name: arrays[name] for name in wanted}, arrays[label])
+            names = []
+            for name, file, evidence in encoders(level):
+                names.append(name)
+                stored = StoredNumbers(options.folder / "004" / f"{file}.json")
+                for key, metric in measures.items():
+                    scores[key][place].append(stored.number(key, partial(metric, evidence)))
+    arrays = {key: np.array(rows) for key, rows in scores.items()}
+    return Measured(tuple(LEVELS), tuple(names), {name: arrays[prefix + name] for name in wanted}, arrays[label])
 
 
 N_DRAWS = 2000
@@ -261,7 +269,8 @@ def over_mixing(metrics: Mapping[str, Scored], options: Options, n_rows: int = T
     with progress_bar(len(DELTAS) * len(ALPHAS), options.progress, what="cells") as bar:
         for delta in DELTAS:
             for alpha in ALPHAS:
-                evidence = _dependent(alpha, delta, n_rows, options)
+                factors, codes, _ = DependentClasses(alpha, delta).sample(n_rows, rng=options.seed or 0)
+                evidence = Evidence(factors, codes, kinds="ordinal")
                 for name, metric in metrics.items():
                     panels[name].setdefault(f"delta = {delta:g}", []).append(metric(evidence).value)
                 bar.advance()
@@ -329,11 +338,6 @@ def times(options: Options) -> ToyCurves:
                 curves.setdefault(name, []).append(time.process_time() - start)
                 bar.advance()
     return ToyCurves("number of factors", N_FACTORS, {"": curves}, "seconds of computing")
-
-
-def _dependent(alpha: float, delta: float, n_rows: int, options: Options) -> Evidence:
-    factors, codes, _ = DependentClasses(alpha, delta).sample(n_rows, rng=options.seed or 0)
-    return Evidence(factors, codes, kinds="ordinal")
 
 
 def _with_nuisance(beta: float, n_rows: int, options: Options) -> Evidence:

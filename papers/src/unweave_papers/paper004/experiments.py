@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from unweave.datasets import DependentSample, small_sprites
 from unweave.evidence import Evidence
 from unweave.metrics import minimality, sufficiency
-from unweave.progress import progress_bar
+from unweave.report.figures.curves import curves_figure, panels_figure
 from unweave.score import Score
-from unweave.whole_files import write_whole
-from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper
+from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures, Tables
 from unweave_papers.ledger import claim_rows
 from unweave_papers.paper004 import encoders as toy_curves
 from unweave_papers.paper004.encoders import (
@@ -27,17 +25,18 @@ from unweave_papers.paper004.encoders import (
     TOY_BINS,
     TOY_METRICS,
     Correlations,
-    Measured,
+    Measure,
+    Target,
     ToyCurves,
+    at_all_levels,
     best_single_code_accuracy,
-    bins_against,
+    bins_of,
     correlations,
-    metrics_against,
+    measured,
     robustness,
-    samples_against,
+    samples_of,
     with_bins,
 )
-from unweave_papers.stored import StoredNumbers
 from unweave_papers.trained import N_STEPS, annealed_vae, beta_vaes, factor_vaes, total_correlation_vaes, trained
 
 FALLS = 0.05
@@ -68,7 +67,8 @@ def compare_times(found: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
     times = found.panels[""]
     more = found.ticks[-1] / found.ticks[0]
     for name, values in times.items():
-        yield ClaimCheck(f"{name}: ratio of times for {more:g} times the factors", "figure only", _growth(values))
+        growth = f"{values[-1] / values[0]:.1f}"
+        yield ClaimCheck(f"{name}: ratio of times for {more:g} times the factors", "figure only", growth)
     yield faster_than_rivals(found)
 
 
@@ -85,29 +85,18 @@ def faster_than_rivals(found: ToyCurves) -> ClaimCheck:
     return ClaimCheck(claim, "yes", here, len(slower) == 2, in_part=bool(slower))
 
 
-def _growth(values: Sequence[float]) -> str:
-    return f"{values[-1] / values[0]:.1f}"
-
-
-def write_toys(name: str, found: ToyCurves, options: Options) -> Iterator[Path]:
+def write_toys(name: str, found: ToyCurves, options: Options) -> Tables:
     """Write all numbers as a table."""
     lines = [f"panel,curve,{found.across},value"]
     for panel, curves in found.panels.items():
         for curve, values in curves.items():
             rows = zip(found.ticks, values, strict=True)
             lines += [f'"{panel}","{curve}",{tick:g},{value:.6f}' for tick, value in rows]
-    path = options.folder / f"004-{name}.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "\n".join(lines) + "\n"
-    write_whole(path, lambda stream: stream.write(text.encode()))
-    yield path
+    yield name, "\n".join(lines) + "\n"
 
 
-def draw_toys(name: str, title: str, found: ToyCurves, options: Options) -> Iterator[Path]:
+def draw_toys(name: str, title: str, found: ToyCurves, options: Options) -> Pictures:
     """Draw all panels; colours of curves go from blue (dependent factors) to red (independent), as in 004."""
-    from unweave.report.figures.curves import panels_figure
-    from unweave.report.figures.geometry import save
-
     ordered = len(found.panels) > 1 or name in ("fig9", "fig14")
     figure = panels_figure(
         found.panels,
@@ -119,7 +108,7 @@ def draw_toys(name: str, title: str, found: ToyCurves, options: Options) -> Iter
         heading=title,
         logarithmic=found.label != "score",
     )
-    yield save(figure, options.folder / f"004-{name}.png")
+    yield name, figure
 
 
 def _toy_experiment(
@@ -129,62 +118,36 @@ def _toy_experiment(
     claims: tuple[int, ...] | Callable[[ToyCurves, Options], Iterator[ClaimCheck]],
     cost: str = "seconds",
 ) -> Experiment:
-    return Experiment(
-        name,
-        title,
-        compute=compute,
-        compare=partial(compare, claims) if isinstance(claims, tuple) else claims,
-        write=partial(write_toys, name),
-        draw=partial(draw_toys, name, title),
-        options=("seed",),
-        cost=cost,
-    )
+    comparison = partial(compare, claims) if isinstance(claims, tuple) else claims
+    draw, write = partial(draw_toys, name, title), partial(write_toys, name)
+    return Experiment(name, title, compute, comparison, draw, write, cost=cost)
 
 
 def _bins(metric: Callable[..., Score]) -> dict[str, toy_curves.Scored]:
     return {f"{n} bins": with_bins(metric, n) for n in TOY_BINS}
 
 
+# fmt: off
 TOYS = (
-    _toy_experiment(
-        "fig2",
-        "Eight metrics by mixing and dependence of the factors",
-        partial(toy_curves.over_mixing, TOY_METRICS),
-        (121, 122, 123, 124, 125, 126, 127),
-        "10 seconds",
-    ),
-    _toy_experiment(
-        "fig3", "Eight metrics by the nuisance", partial(toy_curves.over_nuisance, TOY_METRICS), compare_nuisance
-    ),
+    _toy_experiment("fig2", "Eight metrics by mixing and dependence of the factors",
+                    partial(toy_curves.over_mixing, TOY_METRICS), (121, 122, 123, 124, 125, 126, 127), "10 seconds"),
+    _toy_experiment("fig3", "Eight metrics by the nuisance",
+                    partial(toy_curves.over_nuisance, TOY_METRICS), compare_nuisance),
     _toy_experiment("fig4", "Computing time by the number of factors", toy_curves.times, compare_times, "10 seconds"),
-    _toy_experiment(
-        "fig7",
-        "Minimality by its number of bins",
-        partial(toy_curves.over_mixing, _bins(minimality)),
-        (130, 136),
-    ),
-    _toy_experiment(
-        "fig8", "Sufficiency by its number of bins", partial(toy_curves.over_mixing, _bins(sufficiency)), (121, 130)
-    ),
-    _toy_experiment(
-        "fig9",
-        "Minimality and sufficiency by the nuisance and the number of bins",
-        toy_curves.over_nuisance_by_bins,
-        (128, 129, 130),
-    ),
-    _toy_experiment(
-        "fig12", "Minimality by the number of rows", partial(toy_curves.over_mixing_by_rows, MINIMALITY), (131,)
-    ),
-    _toy_experiment(
-        "fig13", "Sufficiency by the number of rows", partial(toy_curves.over_mixing_by_rows, SUFFICIENCY), (131,)
-    ),
-    _toy_experiment(
-        "fig14",
-        "Minimality and sufficiency by the nuisance and the number of rows",
-        toy_curves.over_nuisance_by_rows,
-        (131,),
-    ),
+    _toy_experiment("fig7", "Minimality by its number of bins",
+                    partial(toy_curves.over_mixing, _bins(minimality)), (130, 136)),
+    _toy_experiment("fig8", "Sufficiency by its number of bins",
+                    partial(toy_curves.over_mixing, _bins(sufficiency)), (121, 130)),
+    _toy_experiment("fig9", "Minimality and sufficiency by the nuisance and the number of bins",
+                    toy_curves.over_nuisance_by_bins, (128, 129, 130)),
+    _toy_experiment("fig12", "Minimality by the number of rows",
+                    partial(toy_curves.over_mixing_by_rows, MINIMALITY), (131,)),
+    _toy_experiment("fig13", "Sufficiency by the number of rows",
+                    partial(toy_curves.over_mixing_by_rows, SUFFICIENCY), (131,)),
+    _toy_experiment("fig14", "Minimality and sufficiency by the nuisance and the number of rows",
+                    toy_curves.over_nuisance_by_rows, (131,)),
 )
+# fmt: on
 
 
 STRONG, STABLE = 0.5, 0.3
@@ -196,31 +159,16 @@ def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimChe
     yield from _numbers(found)
     mine, others = found.of("sufficiency"), found.others("sufficiency")
     best = float(np.nanmax(others[0]))
-    yield ClaimCheck(
-        "independent factors: sufficiency correlates most with accuracy",
-        "yes",
-        f"{mine[0]:.2f}, the best other {best:.2f}",
-        bool(mine[0] >= best),
-        135,
-        value=float(mine[0]),
-    )
-    yield ClaimCheck(
-        "the correlation of sufficiency with accuracy is stable as dependence grows",
-        "stable",
-        f"{mine.min():.2f} to {mine.max():.2f}",
-        bool(mine.min() > STRONG and np.ptp(mine) < STABLE),
-        135,
-        value=float(mine.min()),
-    )
-    falls = others[0] - np.nanmin(others, axis=0)
-    yield ClaimCheck(
-        "the correlations of other metrics with accuracy fall sharply",
-        "all of them",
-        f"{int((falls > STABLE).sum())} of {falls.size} fall by more than {STABLE}",
-        bool((falls > STABLE).all()),
-        135,
-        value=float((falls > STABLE).sum()),
-    )
+    here = f"{mine[0]:.2f}, the best other {best:.2f}"
+    claim = "independent factors: sufficiency correlates most with accuracy"
+    yield ClaimCheck(claim, "yes", here, bool(mine[0] >= best), 135, value=float(mine[0]))
+    holds = bool(mine.min() > STRONG and np.ptp(mine) < STABLE)
+    claim = "the correlation of sufficiency with accuracy is stable as dependence grows"
+    yield ClaimCheck(claim, "stable", f"{mine.min():.2f} to {mine.max():.2f}", holds, 135, value=float(mine.min()))
+    falls = others[0] - np.nanmin(others, axis=0) > STABLE
+    here = f"{falls.sum()} of {falls.size} fall by more than {STABLE}"
+    claim = "the correlations of other metrics with accuracy fall sharply"
+    yield ClaimCheck(claim, "all of them", here, bool(falls.all()), 135, value=float(falls.sum()))
 
 
 def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimCheck]:
@@ -228,67 +176,45 @@ def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimC
     yield from _numbers(found)
     mine, others = found.of("minimality"), found.others("minimality")
     lowest = found.lower[:, found.metrics.index("minimality")].min()
-    yield ClaimCheck(
-        "minimality correlates strongly with IRS at every level",
-        "yes",
-        f"{mine.min():.2f} to {mine.max():.2f}, intervals from {lowest:.2f}",
-        bool(mine.min() > STRONG and lowest > 0),
-        135,
-        value=float(mine.min()),
-    )
+    here = f"{mine.min():.2f} to {mine.max():.2f}, intervals from {lowest:.2f}"
+    holds = mine.min() > STRONG and lowest > 0
+    claim = "minimality correlates strongly with IRS at every level"
+    yield ClaimCheck(claim, "yes", here, bool(holds), 135, value=float(mine.min()))
     weak = np.nanmean(others, axis=0) < STRONG
-    yield ClaimCheck(
-        "most other metrics correlate weakly or negatively",
-        "most",
-        f"{int(weak.sum())} of {weak.size} below {STRONG} on average",
-        bool(weak.mean() > 0.5),
-        135,
-        value=float(weak.sum()),
-    )
-    yield ClaimCheck(
-        "no other metric has a higher correlation than minimality",
-        "yes",
-        f"on {int((mine >= np.nanmax(others, axis=1)).sum())} of {mine.size} levels",
-        bool((mine >= np.nanmax(others, axis=1)).all()),
-        135,
-        value=float((mine >= np.nanmax(others, axis=1)).sum()),
-    )
+    here = f"{weak.sum()} of {weak.size} below {STRONG} on average"
+    claim = "most other metrics correlate weakly or negatively"
+    yield ClaimCheck(claim, "most", here, bool(weak.mean() > 0.5), 135, value=float(weak.sum()))
+    highest = mine >= np.nanmax(others, axis=1)
+    here = f"on {highest.sum()} of {mine.size} levels"
+    claim = "no other metric has a higher correlation than minimality"
+    yield ClaimCheck(claim, "yes", here, bool(highest.all()), 135, value=float(highest.sum()))
 
 
 def compare_settings(ledger: int, found: Correlations, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figures 10, 11, 15 and 16: the number of bins or samples hardly changes the correlations."""
     yield from _numbers(found)
-    spread = float(np.nanmax(np.ptp(found.values, axis=1)))
+    spread, lowest = float(np.nanmax(np.ptp(found.values, axis=1))), float(np.nanmin(found.values))
     claim = "largest difference between settings at one level"
     yield ClaimCheck.number(claim, "small", spread, below=STABLE, ledger=ledger)
-    yield ClaimCheck.number(
-        "smallest correlation of any setting", "strong", float(np.nanmin(found.values)), above=STRONG, ledger=ledger
-    )
+    yield ClaimCheck.number("smallest correlation of any setting", "strong", lowest, above=STRONG, ledger=ledger)
 
 
-def write_comparison(name: str, found: Correlations, options: Options) -> Iterator[Path]:
+def write_comparison(name: str, found: Correlations, options: Options) -> Tables:
     """Write the correlations and their intervals as a table."""
-    path = options.folder / f"004-{name}.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
     lines = ["level,metric,correlation,lower,upper"]
     for i, level in enumerate(found.levels):
         for j, metric in enumerate(found.metrics):
             numbers = ",".join(f"{table[i, j]:.4f}" for table in (found.values, found.lower, found.upper))
             lines.append(f'"{level}","{metric}",{numbers}')
-    text = "\n".join(lines) + "\n"
-    write_whole(path, lambda file: file.write(text.encode()))
-    yield path
+    yield name, "\n".join(lines) + "\n"
 
 
-def draw_comparison(name: str, target: str, found: Correlations, options: Options) -> Iterator[Path]:
+def draw_comparison(name: str, target: str, found: Correlations, options: Options) -> Pictures:
     """Draw a curve for every metric over the levels of dependence."""
-    from unweave.report.figures.curves import curves_figure
-    from unweave.report.figures.geometry import save
-
     curves = {metric: found.of(metric) for metric in found.metrics}
     bands = {metric: (found.lower[:, j], found.upper[:, j]) for j, metric in enumerate(found.metrics)}
     figure = curves_figure(curves, found.levels, f"rank correlation with {target}", bands=bands, limits=(-1.05, 1.05))
-    yield save(figure, options.folder / f"004-{name}.png")
+    yield name, figure
 
 
 def _numbers(found: Correlations) -> Iterator[ClaimCheck]:
@@ -300,150 +226,80 @@ def _numbers(found: Correlations) -> Iterator[ClaimCheck]:
 
 N_SEEDS = 3  # with ten settings these are thirty encoders; the paper has 36
 
-Compare = Callable[[Correlations, Options], Iterator[ClaimCheck]]
 
-
-def compute(target: tuple[Callable[[Evidence], float], str], options: Options) -> Correlations:
+def compute_seeds(target: Target, options: Options) -> Correlations:
     """Compute rank correlations over beta-VAEs, FactorVAEs, beta-TCVAEs and AnnealedVAEs of all seeds."""
     options = replace(options, n_seeds=options.n_seeds or N_SEEDS)
     objectives = [*beta_vaes(), *factor_vaes(), *total_correlation_vaes(), annealed_vae(options)]
     models = trained(options, objectives)
-    sprites, n_rows = small_sprites(), options.n_rows or N_ROWS
+    sprites, n_rows, n_steps = small_sprites(), options.n_rows or N_ROWS, options.n_steps or N_STEPS
     kinds = dict(zip(sprites.factor_names, sprites.kinds, strict=True))
-    measure, label = target
-    found: dict[str, list[list[float]]] = {name: [[] for _ in LEVELS] for name in (*METRICS, label)}
-    with progress_bar(len(LEVELS), options.progress) as bar:
-        for place, (level, dependences) in enumerate(LEVELS.items()):
-            bar.step(f"004: {level}")
-            images = DependentSample(sprites, dependences) if dependences else sprites
-            batch = images.sample(n_rows, options.seed or 0)
-            for model in models:
-                steps = options.n_steps or N_STEPS
-                file = options.folder / "004" / f"small {model.name} {steps} {level} {n_rows}.json"
-                codes = model.encode(batch.images)
-                evidence = Evidence(batch.factors, codes, factor_names=sprites.factor_names, kinds=kinds)
-                kept = StoredNumbers(file)
-                for name, metric in {**METRICS, label: measure}.items():
-                    found[name][place].append(kept.number(name, partial(metric, evidence)))
-    arrays = {name: np.array(rows) for name, rows in found.items()}
-    names = tuple(model.name for model in models)
-    return correlations(Measured(tuple(LEVELS), names, {name: arrays[name] for name in METRICS}, arrays[label]))
+
+    def encoders(level: str) -> Iterator[tuple[str, str, Evidence]]:
+        images = DependentSample(sprites, LEVELS[level]) if LEVELS[level] else sprites
+        batch = images.sample(n_rows, options.seed or 0)
+        for model in models:
+            codes = model.encode(batch.images)
+            evidence = Evidence(batch.factors, codes, factor_names=sprites.factor_names, kinds=kinds)
+            yield model.name, f"small {model.name} {n_steps} {level} {n_rows}", evidence
+
+    return correlations(at_all_levels(encoders, METRICS, target, options))
 
 
-def _seed_experiment(
-    name: str, title: str, target: tuple[Callable[[Evidence], float], str], compare: Compare
+def _experiment(
+    name: str,
+    title: str,
+    compare: Callable[[Correlations, Options], Iterator[ClaimCheck]],
+    target: Target,
+    metrics: Mapping[str, Measure] = METRICS,
+    prefix: str = "",
 ) -> Experiment:
-    return Experiment(
-        name,
-        title,
-        compute=partial(compute, target),
-        compare=compare,
-        write=partial(write_comparison, name),
+    def compute(options: Options) -> Correlations:
+        return correlations(measured(metrics, target, options, prefix))
+
+    draw, write = partial(draw_comparison, name, target[1]), partial(write_comparison, name)
+    options, needs = ("seed", "n_rows", "weights", "codes"), ("torch", "weights")
+    cost = "10 minutes on one core for all of 004"
+    return Experiment(name, title, compute, compare, draw, write, options, needs, cost)
+
+
+def _seed_experiment(experiment: Experiment, target: Target) -> Experiment:
+    """The same experiment with small models of several seeds instead of published ones."""
+    name = f"{experiment.name}-seeds"
+    return replace(
+        experiment,
+        name=name,
+        title=f"{experiment.title} (small models, several seeds)",
+        compute=partial(compute_seeds, target),
         draw=partial(draw_comparison, name, target[1]),
+        write=partial(write_comparison, name),
         options=("seed", "n_seeds", "n_steps", "n_rows"),
         needs=("torch",),
         cost="14 minutes on one core for fig5-seeds or fig6-seeds, then 2 for the other",
     )
 
 
-SEED_STUDIES = (
-    _seed_experiment(
-        "fig5-seeds",
-        "Metrics against the accuracy of a forest on one code (small models, several seeds)",
-        ACCURACY,
-        compare_accuracy,
-    ),
-    _seed_experiment(
-        "fig6-seeds",
-        "Metrics against interventional robustness (small models, several seeds)",
-        IRS,
-        compare_robustness,
-    ),
-)
-
-
-def compute_metrics(target: tuple[Callable[..., float], str], options: Options) -> Correlations:
-    """Compute correlations of all metrics with a target."""
-    return correlations(metrics_against(*target, options))
-
-
-def compute_bins(name: str, target: tuple[Callable[..., float], str], options: Options) -> Correlations:
-    """Compute correlations of one metric with a target, by the metric's number of bins."""
-    return correlations(bins_against(name, *target, options))
-
-
-def compute_samples(name: str, target: tuple[Callable[..., float], str], options: Options) -> Correlations:
-    """Compute correlations of one metric with a target, by the metric's number of samples."""
-    return correlations(samples_against(name, *target, options))
-
-
-def _experiment(
-    name: str,
-    title: str,
-    compute: Callable[[Options], Correlations],
-    compare: Callable[[Correlations, Options], Iterator[ClaimCheck]],
-    target: str,
-) -> Experiment:
-    return Experiment(
-        name,
-        title,
-        compute=compute,
-        compare=compare,
-        write=partial(write_comparison, name),
-        draw=partial(draw_comparison, name, target),
-        options=("seed", "n_rows", "weights", "codes"),
-        needs=("torch", "weights"),
-        cost="10 minutes on one core for all of 004",
-    )
-
-
+# fmt: off
+AGAINST_ACCURACY = _experiment(
+    "fig5", "Metrics against the accuracy of a forest on one code", compare_accuracy, ACCURACY)
+AGAINST_IRS = _experiment("fig6", "Metrics against interventional robustness", compare_robustness, IRS)
 PAPER = Paper(
     "004",
     "Rethinking Disentanglement under Dependent Factors of Variation",
     (
         *TOYS,
-        _experiment(
-            "fig5",
-            "Metrics against the accuracy of a forest on one code",
-            partial(compute_metrics, ACCURACY),
-            compare_accuracy,
-            "accuracy",
-        ),
-        _experiment(
-            "fig6",
-            "Metrics against interventional robustness",
-            partial(compute_metrics, IRS),
-            compare_robustness,
-            "IRS",
-        ),
-        _experiment(
-            "fig10",
-            "Sufficiency by its number of bins, against accuracy",
-            partial(compute_bins, "sufficiency", ACCURACY),
-            partial(compare_settings, 130),
-            "accuracy",
-        ),
-        _experiment(
-            "fig11",
-            "Minimality by its number of bins, against IRS",
-            partial(compute_bins, "minimality", IRS),
-            partial(compare_settings, 130),
-            "IRS",
-        ),
-        _experiment(
-            "fig15",
-            "Sufficiency by its number of samples, against accuracy",
-            partial(compute_samples, "sufficiency", ACCURACY),
-            partial(compare_settings, 131),
-            "accuracy",
-        ),
-        _experiment(
-            "fig16",
-            "Minimality by its number of samples, against IRS",
-            partial(compute_samples, "minimality", IRS),
-            partial(compare_settings, 131),
-            "IRS",
-        ),
-        *SEED_STUDIES,
+        AGAINST_ACCURACY,
+        AGAINST_IRS,
+        _experiment("fig10", "Sufficiency by its number of bins, against accuracy",
+                    partial(compare_settings, 130), ACCURACY, bins_of("sufficiency"), "sufficiency, "),
+        _experiment("fig11", "Minimality by its number of bins, against IRS",
+                    partial(compare_settings, 130), IRS, bins_of("minimality"), "minimality, "),
+        _experiment("fig15", "Sufficiency by its number of samples, against accuracy",
+                    partial(compare_settings, 131), ACCURACY, samples_of("sufficiency"), "sufficiency, "),
+        _experiment("fig16", "Minimality by its number of samples, against IRS",
+                    partial(compare_settings, 131), IRS, samples_of("minimality"), "minimality, "),
+        _seed_experiment(AGAINST_ACCURACY, ACCURACY),
+        _seed_experiment(AGAINST_IRS, IRS),
     ),
 )
+# fmt: on
