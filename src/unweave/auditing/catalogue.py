@@ -20,7 +20,7 @@ from typing import Any
 
 import unweave
 from unweave.auditing.measurement import FURTHER, PROPERTIES, Grid, Property, Subject, further_points, subject_of
-from unweave.auditing.properties import TICKS, Audit, Promise, Result
+from unweave.auditing.properties import TICKS, Audit, Promise, PropertyNumber, Result
 from unweave.auditing.run import audit_all, number_of, text_table
 from unweave.metrics import CATALOGUE
 from unweave.whole_files import write_whole
@@ -207,19 +207,12 @@ def _summary(audit: Audit) -> dict[str, Any]:
 
 def _kept(result: Result) -> dict[str, Any]:
     """Summary of a property: the decisive number, the worst number of every kind, and how many points are missing."""
-    by_kind: dict[str, Any] = {}
-    for row in result.measured:
-        sign = -1 if row.kind == "lossy" else 1
-        name = f"{row.kind} {row.label.split(',')[0]}" if row.kind != "level" else row.kind
-        if name not in by_kind or sign * row.number > sign * by_kind[name]["number"]:
-            by_kind[name] = {"number": _rounded(row.number), "interval": [_rounded(bound) for bound in row.interval]}
     return {
         "verdict": result.verdict,
         "possible": list(result.possible),
-        "number": _rounded(result.number),
-        "interval": [_rounded(bound) for bound in result.interval],
+        **_rounded_number(result),
         "where": result.where,
-        "worst_of_each": by_kind,
+        "worst_of_each": {name: _rounded_number(row) for name, row in result.worst_of_each("level").items()},
         "worst_case": None if result.worst_case is None else result.worst_case.expression,
         "n_missing": len(result.missing),
     }
@@ -229,6 +222,10 @@ def _largest_spread(audit: Audit) -> float | None:
     """Largest standard deviation over seeds of the numbers that decide P1 and P3; None without such numbers."""
     spreads = [row.spread for name in ("P1", "P3") for row in audit[name].measured if row.counts]
     return _rounded(max((spread for spread in spreads if spread == spread), default=math.inf))
+
+
+def _rounded_number(row: Result | PropertyNumber) -> dict[str, Any]:
+    return {"number": _rounded(row.number), "interval": [_rounded(bound) for bound in row.interval]}
 
 
 def _rounded(number: float) -> float | None:

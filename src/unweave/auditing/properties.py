@@ -452,6 +452,16 @@ class Result:
         """The symbol for the verdict, as in Table 3 of 003."""
         return TICKS[self.verdict]
 
+    def worst_of_each(self, *whole: str) -> dict[str, PropertyNumber]:
+        """The worst number of every kind and series, or of every kind alone for the kinds in ``whole``."""
+        worst: dict[str, PropertyNumber] = {}
+        for row in self.measured:
+            group = row.kind if row.kind in whole else f"{row.kind} {row.label.split(',')[0]}"
+            sign = -1 if row.kind == "lossy" else 1
+            if group not in worst or sign * row.number > sign * worst[group].number:
+                worst[group] = row
+        return worst
+
 
 @dataclass(frozen=True)
 class CurvePoint:
