@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,29 +52,41 @@ ENOUGH = 0.95  # recovery above which trees are not tried
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """The linear readout of one factor.
+    """The linear readout of one factor, which is fitted when it is first asked for.
 
     Attributes
     ----------
-    readout, interval : Readout
-        Response of held-out predictions to all factors, in the smallest sufficient model; and in a model of all factors
-        with standard errors that include the refits.
     plain_r2 : float
         Held-out R2 on the rows as they are.
     null_r2 : array
         The same for permuted targets.
-    weights : array, m x q
-        Weights on the codes as given, from all rows.
-    rank_r2 : float
-        Recovery by a linear readout of the normal scores of all codes, or by this one if that is larger.
+    fitted : function
+        Returns readout, refits, weights and rank recovery. A random draw needs none of them for most factors.
     """
 
-    readout: Readout
-    interval: Readout
     plain_r2: float
     null_r2: FloatArray
-    weights: FloatArray
-    rank_r2: float
+    fitted: Callable[[], tuple[Readout, Callable[[], Readout], FloatArray, float]]
+
+    @property
+    def readout(self) -> Readout:
+        """Response of held-out predictions to all factors, in the smallest sufficient model."""
+        return self.fitted()[0]
+
+    @property
+    def interval(self) -> Readout:
+        """The same in a model of all factors, with standard errors that include the refits."""
+        return self.fitted()[1]()
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights (m x q) on the codes as given, from all rows."""
+        return self.fitted()[2]
+
+    @property
+    def rank_r2(self) -> float:
+        """Recovery by a linear readout of the normal scores of all codes, or by this one if that is larger."""
+        return self.fitted()[3]
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,17 +228,21 @@ def _directions(
     orders = model.sample.permutations(PERMUTATIONS, random_stream(seed, "permuted factors"))
     permuted = np.hstack([factor.target[order] for factor in model.factors for order in orders])
     null = read.linear_path(codes, permuted, model.sample.fold, 0)
-    found = (
-        _wide(model, codes, path, places) if codes.n_codes > codes.rows.size else _refitted(model, codes, path, places)
-    )
-    ranks = _rank_recoveries(model, codes, np.array([readout.r2 for readout, _, _ in found]))
+
+    @functools.cache
+    def fitted() -> list[tuple[Readout, Callable[[], Readout], FloatArray, float]]:
+        found = (_wide if codes.n_codes > codes.rows.size else _refitted)(model, codes, path, places)
+        ranks = _rank_recoveries(model, codes, np.array([each[0].r2 for each in found]))
+        return [(*each, rank_r2) for each, rank_r2 in zip(found, ranks.tolist(), strict=True)]
+
     directions, start = [], 0
-    for (readout, interval, weights), own, rank_r2 in zip(found, places, ranks.tolist(), strict=True):
+    for j, own in enumerate(places):
         width = own.stop - own.start
         slices = [slice(start + k * width, start + (k + 1) * width) for k in range(PERMUTATIONS)]
         start = slices[-1].stop
         null_r2 = np.array([read.held_out_r2(null, each, permuted) for each in slices])
-        directions.append(Direction(readout, interval, read.held_out_r2(path, own, targets), null_r2, weights, rank_r2))
+        plain_r2 = read.held_out_r2(path, own, targets)
+        directions.append(Direction(plain_r2, null_r2, lambda j=j: fitted()[j]))  # type: ignore[misc]
     return tuple(directions)
 
 
@@ -247,14 +265,14 @@ def _rank_recoveries(model: ResponseModel, codes: CodeTable, known: FloatArray) 
 
 def _refitted(
     model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]
-) -> list[tuple[Readout, Readout, FloatArray]]:
-    """Readout, readout with standard errors from refits, and weights of every factor."""
+) -> list[tuple[Readout, Callable[[], Readout], FloatArray]]:
+    """Readout, readout with standard errors from refits when called, and weights of every factor."""
     fits = read.DirectionFits(model, codes)
     refits = read.Refits(fits)
     everything = np.ones(model.sample.n_blocks, dtype=bool)
     n_folds, n_steps = model.sample.n_folds, len(read.PENALTIES)
     by_step = np.array(fits.held_out("independent", read.DIRECTION_PENALTIES), dtype=object)  # folds x penalties
-    found = []
+    found: list[tuple[Readout, Callable[[], Readout], FloatArray]] = []
     for j, place in enumerate(places):
         steps = path.choice(place)
         kind = "standard" if np.median(steps) >= n_steps else "given"
@@ -265,7 +283,7 @@ def _refitted(
         if len(model.factors) > 1 and others[best].r2 > readout.r2:
             readout, kind = others[best], "independent"
             penalties = np.full(n_folds, read.DIRECTION_PENALTIES[best])
-        interval = fits.intervals(j, kind, penalties, refits)
+        interval = functools.cache(functools.partial(fits.intervals, j, kind, penalties, refits))
         weights = fits.weights(kind, penalties[:1], everything)[0].weights[:, fits.columns[j]]
         found.append((readout, interval, weights / codes.spread[:, None]))
     return found
@@ -273,11 +291,11 @@ def _refitted(
 
 def _wide(
     model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]
-) -> list[tuple[Readout, Readout, FloatArray]]:
+) -> list[tuple[Readout, Callable[[], Readout], FloatArray]]:
     """The same for more codes than rows, with standard errors that hold the readouts fixed."""
     independent = read.WideDirections(model, codes) if _are_dependent(model) else None
     predictions = None if independent is None else independent.held_out()
-    found = []
+    found: list[tuple[Readout, Callable[[], Readout], FloatArray]] = []
     for j, place in enumerate(places):
         readout, weights = model.readout(j, path.readout(place, model.sample.fold)), None
         if independent is not None and predictions is not None:
@@ -290,7 +308,7 @@ def _wide(
         if weights is None:
             target = model.factors[j].target
             weights = read.wide_ridge_weights(codes, target, int(np.median(path.choice(place))))
-        found.append((readout, readout, weights))
+        found.append((readout, functools.partial(replace, readout), weights))
     return found
 
 

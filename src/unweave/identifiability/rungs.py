@@ -21,6 +21,7 @@ from unweave.identifiability.analysis import QuickPart, any_dependence, nonlinea
 from unweave.identifiability.readouts import OWN
 from unweave.identifiability.responses import Readout, jackknife_error
 from unweave.memo import memoised
+from unweave.threads import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -334,6 +335,12 @@ def quick_ladder(evidence: Evidence, seed: int = 0) -> Ladder:
 
 
 @memoised(on="both")
+def scored_ladder(evidence: Evidence, seed: int = 0) -> Ladder:
+    """The quick ladder without intervals, directions and leakage into single factors, which a score does not need."""
+    return _ladder_of(quick_part(evidence, seed), evidence, quick=True, scores_only=True)
+
+
+@memoised(on="both")
 def complete_ladder(evidence: Evidence, seed: int = 0) -> Ladder:
     """The whole ladder."""
     return _ladder_of(quick_part(evidence, seed), evidence, quick=False)
@@ -369,13 +376,13 @@ def _best_readout(part: QuickPart, evidence: Evidence, k: int, direction: Readou
     return _Best(best, probe, floor, float(1 + (null >= plain).sum()) / (null.size + 1))
 
 
-def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> LadderRow:
+def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool, scores_only: bool) -> LadderRow:
     """The row of the free factor k."""
     own, n_blocks, names = part.own[k], part.sample.n_blocks, [part.names[j] for j in part.free]
     linear_floor = max(0.0, float(np.quantile(part.directions[k].null_r2, LEVEL)))
-    readout = part.directions[k].readout
-    if part.directions[k].plain_r2 <= linear_floor:
-        readout = Readout(0.0, 0.0, 0.0, 0.0, 1.0, np.zeros(part.free.size), np.zeros(n_blocks))
+    readout = Readout(0.0, 0.0, 0.0, 0.0, 1.0, np.zeros(part.free.size), np.zeros(n_blocks))
+    if part.directions[k].plain_r2 > linear_floor:
+        readout = part.directions[k].readout
     best = _best_readout(part, evidence, k, readout, quick=quick)
     values = {
         "one_code": (own.one_code, own.one_code_error),
@@ -386,10 +393,11 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> LadderR
     values["readable"] = values["own_codes"] if by_codes else (best.readout.r2, best.readout.r2_error)
     recovered = {name: value for name, (value, _) in values.items()}
     intervals = {name: _interval(value, error, n_blocks) for name, (value, error) in values.items()}
-    refitted = part.directions[k].interval
-    if readout.r2 > 0:
-        intervals["direction"] = _interval(readout.r2, refitted.r2_error, n_blocks, refitted.r2)
-    intervals["leakage"] = _interval(readout.leakage, refitted.leakage_error, n_blocks, refitted.leakage)
+    if not scores_only or (best.p_value <= PRESENT and readout.r2 > 0 and intervals["readable"][0] <= 0):
+        refitted = part.directions[k].interval
+        if readout.r2 > 0:
+            intervals["direction"] = _interval(readout.r2, refitted.r2_error, n_blocks, refitted.r2)
+        intervals["leakage"] = _interval(readout.leakage, refitted.leakage_error, n_blocks, refitted.leakage)
     significant = best.p_value <= PRESENT and max(intervals["direction"][0], intervals["readable"][0]) > 0
     many = part.sample.kind in ("rows", "crossed repeats")
     by_own_codes = (recovered["own_codes"] if many else intervals["own_codes"][0]) >= PRESENT
@@ -407,7 +415,7 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> LadderR
         readable=recovered["readable"],
         leakage=readout.leakage,
         leaks_into=names[int(leaks.argmax())] if leaks.max() > LEAST_FLOOR else "",
-        intervals=intervals,
+        intervals={} if scores_only else intervals,
         floors={"one_code": LEAST_FLOOR, "own_codes": LEAST_FLOOR, "direction": linear_floor, "readable": best.floor},
         noise=readout.noise,
         joint_with=(partner,) if partner else (),
@@ -456,23 +464,28 @@ def _rung(recovered: dict[str, float], readout: Readout) -> Rung:
     return "readable"
 
 
-def _ladder_of(part: QuickPart, evidence: Evidence, *, quick: bool) -> Ladder:
+def _ladder_of(part: QuickPart, evidence: Evidence, *, quick: bool, scores_only: bool = False) -> Ladder:
+    with one_thread():
+        return _with_one_thread(part, evidence, quick=quick, scores_only=scores_only)
+
+
+def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores_only: bool) -> Ladder:
     free = {int(j): k for k, j in enumerate(part.free)}
     rows = []
     for j, name in enumerate(part.names):
         if j in free:
-            rows.append(_row(part, evidence, free[j], quick=quick))
+            rows.append(_row(part, evidence, free[j], quick=quick, scores_only=scores_only))
         else:
             by, r2 = part.implied[j]
             rows.append(LadderRow(name, "implied", readable=r2, implied_by=by, probe="linear"))
     own, linear, readable = _means(rows)
     luck = _luck(part, rows)
     beyond = own_codes_beyond_luck(own, linear, luck)
-    matrix = np.full((len(rows), len(rows)), np.nan)
-    for j, k in free.items():
+    matrix, weights = np.full((len(rows), len(rows)), np.nan), {}
+    for j, k in () if scores_only else free.items():
         matrix[j, part.free] = part.directions[k].readout.by_factor
         matrix[j, j] = np.nan
-    weights = {part.names[j]: _of_all_codes(part, part.directions[k].weights) for j, k in free.items()}
+        weights[part.names[j]] = _of_all_codes(part, part.directions[k].weights)
     return Ladder(
         rows=tuple(rows),
         value=readable / 4 + linear / 4 + beyond / 2,

@@ -8,9 +8,9 @@ from unweave.arrays import FloatArray
 from unweave.card import metric, seed_from
 from unweave.evidence import Evidence
 from unweave.findings import Finding
-from unweave.identifiability import Ladder, LadderRow, quick_ladder
+from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.analysis import quick_part
-from unweave.identifiability.rungs import is_found
+from unweave.identifiability.rungs import is_found, scored_ladder
 from unweave.metrics.matrices import CHOSEN, PURITY, varying
 from unweave.responses.factor_bases import live_codes, narrow_codes
 from unweave.score import Score
@@ -111,7 +111,7 @@ def identification(evidence: Evidence, *, rng: int | np.random.Generator | None 
     if not live_codes(evidence).size:
         nothing = dict.fromkeys(evidence.factor_names, 0.0)
         return Score(raw=0.0, per_factor=nothing, caveats=(Finding("codes_uninformative_here"),))
-    found, part = quick_ladder(evidence, seed), quick_part(evidence, seed)
+    found, part = scored_ladder(evidence, seed), quick_part(evidence, seed)
     own, linear = (np.array([_recovered(row, linear=kind) for row in found.rows]) for kind in (False, True))
     above = own - found.luck * linear
     numbers = above / (1 - found.luck) if found.own_codes >= 0 else above / (2 * found.luck)
