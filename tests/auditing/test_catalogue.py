@@ -164,7 +164,7 @@ def number(label, kind, value, counts=True, spread=0.0):
 
 
 def test_the_summary_of_a_property_has_the_worst_number_of_every_kind():
-    kept = catalogue._kept(
+    kept = catalogue._summary_of_property(
         result(
             "P2",
             number("E1, rho 0", "change", 0.1),

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import unweave
-from unweave.evaluation.results import _ranked, welch_p_value
+from unweave.evaluation.results import ranked_settings, welch_p_value
 
 FACTORS = np.random.default_rng(0).uniform(size=(300, 2))
 
@@ -50,7 +50,7 @@ def test_every_representation_needs_a_group(sixty):
 
 
 def ranked(values, down=False, level=0.95):
-    return [(score.group, score.letters) for score in _ranked(values, down, level)]
+    return [(score.group, score.letters) for score in ranked_settings(values, down, level)]
 
 
 def test_settings_are_ranked_with_those_without_a_score_last():

@@ -35,7 +35,7 @@ from unweave.models.training_file import (
     read_declaration,
     read_runs,
 )
-from unweave.sweeps.trained_models import ModelRow, RunComparison, Spread, letters_of_ties
+from unweave.sweeps.trained_models import ModelRow, RunComparison, letters_of_ties
 
 FEW = TrainingSettings(n_steps=3, batch_size=8)
 
@@ -302,7 +302,7 @@ def test_settings_are_tied_where_seeds_overlap():
     ]
     found = RunComparison(tuple(rows), ("mcc",), {})
     spread = found.spread("a", "mcc")
-    assert (spread.mean, spread.std, spread.n_seeds) == (pytest.approx(0.52), pytest.approx(0.02), 3)
+    assert (spread.mean, spread.std, len(spread.values)) == (pytest.approx(0.52), pytest.approx(0.02), 3)
     assert spread.upper - spread.mean == pytest.approx(4.303 * 0.02 / math.sqrt(3), rel=1e-3)  # t of two degrees
     assert spread.mean - spread.lower == pytest.approx(spread.upper - spread.mean)
     assert letters_of_ties(found, "mcc", lower_is_better=False, level=0.95) == {"a": "a", "b": "a", "c": "b"}
@@ -343,7 +343,7 @@ def test_a_setting_has_its_mean_and_from_two_seeds_on_its_spread_in_the_table():
 
 
 def test_one_seed_has_no_spread():
-    spread = Spread.of([0.3, math.nan])
+    spread = compared(a=(0.3, math.nan)).spread("a", "mcc")
     assert spread.mean == 0.3
     assert math.isnan(spread.std)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
@@ -31,6 +32,8 @@ from unweave.synthetic.encoders import (
 from unweave.synthetic.worlds import Independent
 
 N_FACTORS, N_ROWS, N_MAPS = 5, 1000, 20
+
+WORLD = Independent(N_FACTORS)
 
 RATIOS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
@@ -59,68 +62,61 @@ class RedTeam:
     n_tried: int
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """An encoder and the seed of its map."""
-
-    encoder: Encoder
-    seed: int
-
-    @property
-    def case(self) -> Case:
-        """The case on which the encoder is scored."""
-        return Case(Independent(N_FACTORS), self.encoder, N_ROWS)
-
-    @property
-    def mixing_share(self) -> float:
-        """The mixing share of the encoder, which is known by construction."""
-        return mixing_share(self.encoder, N_FACTORS, MAP_SEED + self.seed)
+Candidate = tuple[Encoder, int]  # an encoder and the seed of its map
 
 
 def red_team(bench: Bench, n_random: int = 40, n_refined: int = 20) -> list[RedTeam | None]:
     """The worst encoder found for each subject of the bench; None if no encoder has a score within the budget."""
     generator = random_stream(0, "drawn encoders")
-    first = [Candidate(encoder, 0) for encoder in KNOWN]
-    first += [Candidate(_drawn(generator), int(generator.integers(N_MAPS))) for _ in range(n_random)]
-    scores = [_scores(bench, candidate) for candidate in first]
+    candidates: list[Candidate] = [(encoder, 0) for encoder in KNOWN]
+    candidates += [(_drawn(generator), int(generator.integers(N_MAPS))) for _ in range(n_random)]
+    scores = zip(*(_scores(bench, *candidate) for candidate in candidates), strict=True)
     return [
-        _refined(bench, subject, [(one, row[place]) for one, row in zip(first, scores, strict=True)], n_refined)
-        for place, subject in enumerate(bench.subjects)
+        _refined(bench, subject, list(zip(candidates, of_subject, strict=True)), n_refined)
+        for subject, of_subject in zip(bench.subjects, scores, strict=True)
     ]
 
 
 def _refined(
-    bench: Bench, subject: Subject, tried: list[tuple[Candidate, float | None]], n_refined: int
+    bench: Bench, subject: Subject, scored: list[tuple[Candidate, float | None]], n_refined: int
 ) -> RedTeam | None:
     """Refine the worst encoder of one subject by small random changes."""
+
+    def attempt(score: float, encoder: Encoder, seed: int) -> tuple[float, float, float, Encoder, int]:
+        share = mixing_share(encoder, N_FACTORS, MAP_SEED + seed)
+        return score * share, score, share, encoder, seed
+
     generator = random_stream(0, "refined encoders")
-    found = [(score * one.mixing_share, score, one) for one, score in tried if score is not None]
-    if not found:
+    attempts = [attempt(score, *candidate) for candidate, score in scored if score is not None]
+    if not attempts:
         return None
-    best = max(found, key=lambda entry: entry[0])
-    n_tried = len(found)
+    worst = max(attempts, key=itemgetter(0))
+    n_tried = len(attempts)
     alone = Bench([subject], bench.store, 1, bench.budget, spent=bench.spent)
     for _ in range(n_refined):
-        seed = best[2].seed if generator.random() < 0.5 else int(generator.integers(N_MAPS))
-        near = Candidate(_changed(best[2].encoder, generator), seed)
-        (score,) = _scores(alone, near)
+        *_, encoder, seed = worst
+        seed = seed if generator.random() < 0.5 else int(generator.integers(N_MAPS))
+        encoder = _changed(encoder, generator)
+        (score,) = _scores(alone, encoder, seed)
         if score is not None:
             n_tried += 1
-            best = max(best, (score * near.mixing_share, score, near), key=lambda entry: entry[0])
+            worst = max(worst, attempt(score, encoder, seed), key=itemgetter(0))
     bench.spent = alone.spent
-    product, score, one = best
+    product, score, share, encoder, seed = worst
     expression = (
-        f"{one.case.expression(subject, one.seed)} * "
-        f"mixing_share({written(one.encoder)}, {N_FACTORS}, MAP_SEED + {one.seed})"
+        f"{Case(WORLD, encoder, N_ROWS).expression(subject, seed)} * "
+        f"mixing_share({written(encoder)}, {N_FACTORS}, MAP_SEED + {seed})"
     )
-    return RedTeam(product, score, one.mixing_share, expression, n_tried)
+    return RedTeam(product, score, share, expression, n_tried)
 
 
-def _scores(bench: Bench, candidate: Candidate) -> list[float | None]:
+def _scores(bench: Bench, encoder: Encoder, seed: int) -> list[float | None]:
     """The score of every subject; None for a subject without a score, or if the budget is used up."""
-    found = bench.measure([candidate.case], [candidate.seed])
-    row = found[candidate.case][0] if found else [None] * len(bench.subjects)
-    return [None if one is None or math.isnan(one.value) else one.value for one in row]
+    by_case = bench.measure([Case(WORLD, encoder, N_ROWS)], [seed])
+    if not by_case:
+        return [None] * len(bench.subjects)
+    ((row,),) = by_case.values()
+    return [None if math.isnan(measurement.value) else measurement.value for measurement in row]
 
 
 def _drawn(generator: np.random.Generator) -> Encoder:

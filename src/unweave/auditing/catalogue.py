@@ -20,7 +20,7 @@ from typing import Any
 
 import unweave
 from unweave.auditing.measurement import FURTHER, PROPERTIES, Grid, Property, Subject, further_points, subject_of
-from unweave.auditing.properties import TICKS, Audit, Promise, Result
+from unweave.auditing.properties import TICKS, Audit, Promise, PropertyNumber, Result
 from unweave.auditing.run import audit_all, number_of, text_table
 from unweave.metrics import CATALOGUE
 from unweave.whole_files import write_whole
@@ -72,13 +72,12 @@ def audited_catalogue(
 
 def table_data(audits: Sequence[Audit]) -> dict[str, Any]:
     """The content of the table: verdicts, numbers and intervals, without the curves from which they were computed."""
-    first = next(audit for audit in audits if not audit.refusal)
-    kept = [audit for audit in audits if not audit.refusal]
+    audited = [audit for audit in audits if not audit.refusal]
     return {
         "schema": SCHEMA,
-        "versions": first.versions,
-        "grid": first.grid,
-        "metrics": {audit.metric: _summary(audit) for audit in kept},
+        "versions": audited[0].versions,
+        "grid": audited[0].grid,
+        "metrics": {audit.metric: _summary(audit) for audit in audited},
         "not_audited": {audit.metric: str(audit.refusal) for audit in audits if audit.refusal},
     }
 
@@ -109,10 +108,9 @@ def markdown_table(data: Mapping[str, Any]) -> str:
         cells = [_markdown_cell(entry[key]) + _price(name, key, data["metrics"]) for key in PROPERTIES]
         product = "" if entry["red_team"] is None else f"{entry['red_team']['product']:.2f}".lstrip("0")
         broken = [promise for promise in entry["promises"] if not Promise(**promise).kept]
-        kept = ", ".join(f"{one['encoder']} scores {one['score']:.2f}" for one in broken) or (
-            "kept" if entry["promises"] else "not measured"
-        )
-        lines.append(f"| `{name}` | {' | '.join(cells)} | {product} | {kept} |")
+        card = ", ".join(f"{promise['encoder']} scores {promise['score']:.2f}" for promise in broken)
+        card = card or ("kept" if entry["promises"] else "not measured")
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {product} | {card} |")
     return "\n".join(lines)
 
 
@@ -141,9 +139,8 @@ def _further_cell(entry: Mapping[str, Any], seconds: float) -> str:
 
 def _further_seconds(entry: Mapping[str, Any]) -> float:
     """Estimated CPU seconds for the further questions, from the time of the measured cells of the four properties."""
-    n_points = len(Grid().points())
-    n_measured = max(n_points - sum(entry[key]["n_missing"] for key in PROPERTIES), 1)
-    return float(max(entry["seconds"] * len(further_points()) / n_measured, 1))
+    n_measured = len(Grid().points()) - sum(entry[key]["n_missing"] for key in PROPERTIES)
+    return float(max(entry["seconds"] * len(further_points()) / max(n_measured, 1), 1))
 
 
 def _price(name: str, key: Property, entries: Mapping[str, Any]) -> str:
@@ -158,17 +155,14 @@ def _price(name: str, key: Property, entries: Mapping[str, Any]) -> str:
         return ""
     group = next((group for group in SHARED if name in group), (name,))
     seconds = max(entries[other]["seconds"] for other in group if other in entries)
-    n_missing = entry[key]["n_missing"]
-    if not n_missing:
+    if not entry[key]["n_missing"]:
         return f" (4 times the seeds: {_minutes(4 * seconds)})"
-    sizes = sorted((point.case.size for point in Grid().points() if point.name == key), reverse=True)
-    whole = sum(point.case.size for point in Grid().points())
-    missing = {one: entry[one]["n_missing"] for one in PROPERTIES}
-    measured = whole - sum(
-        sum(sorted((point.case.size for point in Grid().points() if point.name == one), reverse=True)[:n])
-        for one, n in missing.items()
-    )
-    return f" (about {_minutes(seconds * sum(sizes[:n_missing]) / max(measured, 1))})"
+    sizes: dict[str, list[int]] = {each: [] for each in PROPERTIES}
+    for point in Grid().points():
+        sizes[point.name].append(point.case.size)
+    missing = {each: sum(sorted(sizes[each], reverse=True)[: entry[each]["n_missing"]]) for each in PROPERTIES}
+    measured = sum(map(sum, sizes.values())) - sum(missing.values())
+    return f" (about {_minutes(seconds * missing[key] / max(measured, 1))})"
 
 
 def _minutes(seconds: float) -> str:
@@ -179,11 +173,10 @@ def _markdown_cell(entry: Mapping[str, Any]) -> str:
     """Mark and number; for P2 also whether it is the cost of a redundant factor or the relative cost of free ones."""
     if entry["number"] is None:
         return TICKS[entry["verdict"]]
-    low, high = (
-        math.inf * side if bound is None else bound for side, bound in zip((-1, 1), entry["interval"], strict=True)
-    )
+    low, high = entry["interval"]
+    interval = (-math.inf if low is None else low, math.inf if high is None else high)
     kind = "relative cost " if "free dropped" in entry["where"] else "cost " if "redundant" in entry["where"] else ""
-    return f"{TICKS[entry['verdict']]} {kind}{number_of(entry['number'], (low, high))}"
+    return f"{TICKS[entry['verdict']]} {kind}{number_of(entry['number'], interval)}"
 
 
 def _summary(audit: Audit) -> dict[str, Any]:
@@ -192,34 +185,29 @@ def _summary(audit: Audit) -> dict[str, Any]:
         "version": audit.version,
         "n_seeds": audit.n_seeds,
         "ticks": audit.ticks,
-        **{result.name: _kept(result) for result in audit.results},
+        **{result.name: _summary_of_property(result) for result in audit.results},
         "equivalence": audit.equivalence,
         "promises": plain["promises"],
         "red_team": plain["red_team"],
         "treatment": str(audit.treatment or ""),
         "problems": [str(problem) for problem in audit.problems],
-        "further": {result.name: {**_kept(result), "n_undefined": result.n_undefined} for result in audit.further},
+        "further": {
+            result.name: {**_summary_of_property(result), "n_undefined": result.n_undefined} for result in audit.further
+        },
         "spread": _largest_spread(audit),
         "remarks": [str(remark) for remark in audit.remarks],
         "seconds": round(audit.seconds, 1),
     }
 
 
-def _kept(result: Result) -> dict[str, Any]:
+def _summary_of_property(result: Result) -> dict[str, Any]:
     """Summary of a property: the decisive number, the worst number of every kind, and how many points are missing."""
-    by_kind: dict[str, Any] = {}
-    for row in result.measured:
-        sign = -1 if row.kind == "lossy" else 1
-        name = f"{row.kind} {row.label.split(',')[0]}" if row.kind != "level" else row.kind
-        if name not in by_kind or sign * row.number > sign * by_kind[name]["number"]:
-            by_kind[name] = {"number": _rounded(row.number), "interval": [_rounded(bound) for bound in row.interval]}
     return {
         "verdict": result.verdict,
         "possible": list(result.possible),
-        "number": _rounded(result.number),
-        "interval": [_rounded(bound) for bound in result.interval],
+        **_rounded_number(result),
         "where": result.where,
-        "worst_of_each": by_kind,
+        "worst_of_each": {name: _rounded_number(row) for name, row in result.worst_of_each("level").items()},
         "worst_case": None if result.worst_case is None else result.worst_case.expression,
         "n_missing": len(result.missing),
     }
@@ -229,6 +217,10 @@ def _largest_spread(audit: Audit) -> float | None:
     """Largest standard deviation over seeds of the numbers that decide P1 and P3; None without such numbers."""
     spreads = [row.spread for name in ("P1", "P3") for row in audit[name].measured if row.counts]
     return _rounded(max((spread for spread in spreads if spread == spread), default=math.inf))
+
+
+def _rounded_number(row: Result | PropertyNumber) -> dict[str, Any]:
+    return {"number": _rounded(row.number), "interval": [_rounded(bound) for bound in row.interval]}
 
 
 def _rounded(number: float) -> float | None:
@@ -245,9 +237,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cells", type=Path, default=CELLS, help="file of finished cells")
     parser.add_argument("--out", type=Path, default=TABLE)
     given = parser.parse_args(arguments)
-    names = [
-        name.strip() for name in re.split(r",(?![^(]*\))", given.metrics) if name.strip()
-    ]  # no split within brackets
+    separated = re.split(r",(?![^(]*\))", given.metrics)  # not within brackets
+    names = [name.strip() for name in separated if name.strip()]
     unknown = set(names) - {subject.label for group in groups() for subject in group}
     if unknown:
         parser.error(f"{min(unknown)} is not a metric of the catalogue: use names that `unweave metrics` lists")

@@ -1,37 +1,43 @@
-"""Checks of a metric's contract, as stated on its card, for metrics of the catalogue and of your own."""
+"""Checks of a metric's contract, as stated on its card, for metrics of the catalogue and of your own.
+
+Metrics with the same needs are tried on the same evidence, so that they share cached results, and a score that several
+checks need is computed once.
+"""
 
 from __future__ import annotations
 
 import math
 import pickle
 from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 
-from unweave.auditing.trial_data import (
-    FEW_ROWS,
-    N_FACTORS,
-    N_ROWS,
-    called,
-    called_once,
-    chance_level,
-    columns_of,
-    evidence_for,
-    factors_for,
-    inputs_for,
-    noise_for,
-    orthogonal_columns,
-    repeated,
-    score_of,
-    with_reference,
-)
 from unweave.card import Metric, MetricUndefined
-from unweave.evidence import Evidence
+from unweave.evidence import Evidence, Posterior
+from unweave.memo import memoised
 from unweave.randomness import random_stream
 from unweave.score import Score
 
 CHANCE_TOLERANCE, N_STANDARD_ERRORS = 0.05, 3
+
 N_DRAWS = (3, 12, 48)  # more draws are made only if the scores of random codes vary too much to decide
+
+N_ROWS, N_FACTORS = 2000, 4  # the tolerances of cards hold for this many rows
+
+N_ROWS_OF_POSTERIORS = 1200  # fewer, because each draw from a posterior needs the density of every row
+
+FEW_ROWS = 400  # enough for checks that compare scores with each other
+
+ROWS_OF_CALLS = 200  # enough for checks of single calls
+
+N_LEVELS, POSTERIOR_STD = 4, 0.05
+
+MOST_REMEMBERED = 128
+
+_SEEN: dict[tuple[str, int], Evidence] = {}
+_LAST_CALL: dict[Metric, tuple[tuple[np.ndarray, ...], Score]] = {}
+
 Check = Callable[[Metric], None]
 
 
@@ -128,15 +134,22 @@ def order_does_not_matter(metric: Metric) -> None:
 
 def inputs_are_unchanged(metric: Metric) -> None:
     """The metric does not modify its input arrays."""
-    for given, before in zip(called_once(metric).inputs, inputs_for(metric), strict=True):
+    for given, before in zip(called_once(metric)[0], inputs_for(metric), strict=True):
         assert (given == before).all(), "an input array was modified"
 
 
 def same_seed_same_number(metric: Metric) -> None:
     """Two calls give exactly the same score, with the default seed and with a given seed."""
-    pairs = [(called_once(metric).score, repeated(metric, 0))]
+
+    def repeated(copy: int, **options: Any) -> Score:
+        if "decoder" in metric.card.needs:
+            return called(metric, *inputs_for(metric), **options)
+        factors, codes = inputs_for(metric)
+        return cast(Callable[..., Score], metric)(evidence_for(metric, factors, codes, copy), **options)
+
+    pairs = [(called_once(metric)[1], repeated(0))]
     if "rng" in metric.options:
-        pairs.append((repeated(metric, 0, rng=5), repeated(metric, 1, rng=5)))
+        pairs.append((repeated(0, rng=5), repeated(1, rng=5)))
     for first, second in pairs:
         assert first == second, f"a second call gives {second.raw!r} in place of {first.raw!r}"
 
@@ -144,7 +157,7 @@ def same_seed_same_number(metric: Metric) -> None:
 def can_be_sent_and_stored(metric: Metric) -> None:
     """The metric can be pickled, and its score has a name, a version and settings and can be written as JSON."""
     assert pickle.loads(pickle.dumps(metric)) is metric, "the metric is not the same after pickling"
-    score = called_once(metric).score
+    score = called_once(metric)[1]
     assert Score.from_json(score.to_json()) == score, "the score is not the same after writing and reading JSON"
     named = (score.metric, score.version) == (metric.card.name, metric.card.version)
     assert named, "name and version of the score are not those of the card"
@@ -238,3 +251,106 @@ DECODER_CHECKS: tuple[Check, ...] = (decoder_bounds_hold, orthogonal_is_best, de
 def checks_of(metric: Metric) -> tuple[Check, ...]:
     """The checks that apply to a metric, given what its card needs."""
     return (*(DECODER_CHECKS if "decoder" in metric.card.needs else TABLE_CHECKS), *ANY_CHECKS)
+
+
+def factors_for(metric: Metric, seed: int, n_rows: int = N_ROWS) -> np.ndarray:
+    """Continuous factors, or factors with levels for metrics of posteriors, which need repeated factor values."""
+    is_posterior = "posterior" in metric.card.needs
+    n_rows = max(min(n_rows, N_ROWS_OF_POSTERIORS) if is_posterior else n_rows, metric.card.min_rows)
+    rng, shape = random_stream(seed, "factors of a trial"), (n_rows, N_FACTORS)
+    if is_posterior:
+        return rng.integers(0, N_LEVELS, size=shape) - (N_LEVELS - 1) / 2
+    return rng.normal(size=shape)
+
+
+def noise_for(metric: Metric, seed: int) -> Any:
+    """Codes that are independent of the factors, or of the samples if the metric does not use factors."""
+    codes = factors_for(metric, 100 + seed)
+    if "factors" in metric.card.needs:
+        return codes
+    mean = 0.5 + 0.001 * random_stream(seed, "noise of a trial").normal(size=codes.shape)
+    return Posterior(mean, np.ones_like(mean))
+
+
+def chance_level(metric: Metric, seed: int) -> float:
+    """The score that the card declares for random codes, or the score of a permutation if it says 'by permutation'."""
+    chance, factors = metric.card.chance, factors_for(metric, 0)
+    if chance == "by permutation":
+        return float(_scored(_remembered(evidence_for(metric, factors, factors).permuted(seed)), metric))
+    return float(chance(len(factors), N_FACTORS, N_FACTORS) if callable(chance) else chance)
+
+
+def evidence_for(metric: Metric, factors: np.ndarray | None, codes: Any, copy: int = 0) -> Evidence:
+    """Evidence of these factors and codes; every ``copy`` has a cache of its own."""
+    n_rows = len(codes.mean if isinstance(codes, Posterior) else codes)
+    return _remembered(Evidence(factors, _as_codes(metric, codes), **_besides(metric, n_rows)), copy)
+
+
+def score_of(metric: Metric, factors: np.ndarray, codes: Any) -> Score:
+    """Score of the metric, computed once for the same factors and codes."""
+    return _scored(evidence_for(metric, factors, codes), metric)
+
+
+def inputs_for(metric: Metric) -> tuple[np.ndarray, ...]:
+    """Arrays with which the metric can be called."""
+    if "decoder" in metric.card.needs:
+        return with_reference(metric, columns_of(0))
+    factors = factors_for(metric, 0, ROWS_OF_CALLS)
+    return factors, factors + factors_for(metric, 1, ROWS_OF_CALLS)
+
+
+def called(metric: Metric, *inputs: np.ndarray, **options: Any) -> Score:
+    """Score of a call with arrays."""
+    if "decoder" not in metric.card.needs:
+        inputs = (inputs[0], _as_codes(metric, inputs[1]))
+    return cast(Callable[..., Score], metric)(*inputs, **_besides(metric, len(inputs[0])), **options)
+
+
+def called_once(metric: Metric) -> tuple[tuple[np.ndarray, ...], Score]:
+    """Arrays with which the metric was called with default options, and its score, which several checks look at."""
+    if metric not in _LAST_CALL:
+        inputs = inputs_for(metric)
+        score = called(metric, *inputs)
+        _LAST_CALL.clear()
+        _LAST_CALL[metric] = inputs, score
+    return _LAST_CALL[metric]
+
+
+def with_reference(metric: Metric, columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Jacobians of a decoder, and those of a reference if the metric needs one."""
+    return (columns, columns_of(1)) if "reference" in metric.card.needs else (columns,)
+
+
+def columns_of(seed: int) -> np.ndarray:
+    """Random Jacobians of 50 samples, with 6 outputs and `N_FACTORS` latents."""
+    return random_stream(seed, "columns of a trial").normal(size=(50, 6, N_FACTORS))
+
+
+def orthogonal_columns() -> np.ndarray:
+    """Jacobians whose columns are orthogonal and differ in length."""
+    return np.linalg.qr(columns_of(0))[0] * np.linspace(0.1, 3.0, N_FACTORS)
+
+
+@memoised(on="both")
+def _scored(evidence: Evidence, metric: Metric) -> Score:
+    return metric(evidence)
+
+
+def _as_codes(metric: Metric, codes: Any) -> Any:
+    if "posterior" in metric.card.needs and not isinstance(codes, Posterior):
+        return Posterior(codes, np.full_like(codes, POSTERIOR_STD))
+    return codes
+
+
+def _besides(metric: Metric, n_rows: int) -> dict[str, Any]:
+    """Nuisances that are independent of factors and codes, if the card needs nuisances."""
+    if "nuisances" not in metric.card.needs:
+        return {}
+    return {"nuisances": random_stream(0, "nuisances of a trial").normal(size=(n_rows, 2))}
+
+
+def _remembered(fresh: Evidence, copy: int = 0) -> Evidence:
+    """The first evidence with the same content, so that metrics share cached results."""
+    if len(_SEEN) >= MOST_REMEMBERED:
+        _SEEN.clear()
+    return _SEEN.setdefault((fresh.fingerprint, copy), fresh)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +49,6 @@ from unweave.threads import one_thread
 from unweave.trust.scoring import takes_seed
 
 Auditable = MetricChoice | Callable[..., Any]
-
 Scale = tuple[float, float]
 
 
@@ -70,11 +70,10 @@ class Subject:
     def score(self, evidence: Evidence, seed: int) -> float:
         """The score, rescaled linearly so that ``worst`` becomes 0 and ``best`` becomes 1; nan if it is undefined."""
         if self.card is None:
-            found = float(self.entry(evidence.factors, evidence.codes))
+            score = float(self.entry(evidence.factors, evidence.codes))
         else:
-            given = {"rng": seed} if takes_seed(self.entry) else {}
-            found = float(self.entry(evidence, **given))
-        return found if (self.worst, self.best) == (0.0, 1.0) else (found - self.worst) / (self.best - self.worst)
+            score = float(self.entry(evidence, rng=seed) if takes_seed(self.entry) else self.entry(evidence))
+        return score if (self.worst, self.best) == (0.0, 1.0) else (score - self.worst) / (self.best - self.worst)
 
     def measured(self, evidence: Evidence, seed: int) -> Measurement:
         """The score with its CPU time, or nan and the reason."""
@@ -133,9 +132,8 @@ def subject_of(metric: Auditable, scale: Scale | None = None) -> Subject:
     inner = entry.func if isinstance(entry, functools.partial) else entry
     if not hasattr(inner, "card"):
         worst, best = scale or (0.0, 1.0)
-        return Subject(
-            getattr(inner, "__name__", type(inner).__name__), "metric", entry, worst, best, None, bool(scale)
-        )
+        label = getattr(inner, "__name__", type(inner).__name__)
+        return Subject(label, "metric", entry, worst, best, None, bool(scale))
     card: Card = inner.card.under(stated_options(entry))
     low, high = card.bounds
     worst, best = scale or ((high, low) if card.lower_is_better else (low, card.best))
@@ -243,20 +241,14 @@ class AuditProtocol:
 
 
 Property = Literal["P1", "P2", "P3", "P4"]
-
 Further = Literal["few factors", "levels", "many to one", "rows", "order"]
-
-Question = Literal["P1", "P2", "P3", "P4", "few factors", "levels", "many to one", "rows", "order"]
-
+Question = Literal[Property, Further]
 PROPERTIES: tuple[Property, ...] = ("P1", "P2", "P3", "P4")
 
 P1_TURNS = {"E3": 0, "E1": 1, "E2": 2, "E4": 4}
-
 P3_TURNS = {"E5": 0, "E8": 1}  # all other encoders later
-
-MOST_BOUND = 3  # number of factors in the constraint of D_F
-
 LAST = 1000  # turn of the largest sizes, which take longer than all others together
+MOST_BOUND = 3  # number of factors in the constraint of D_F
 
 
 @dataclass(frozen=True)
@@ -297,15 +289,10 @@ class Grid:
 
     def points(self) -> list[Point]:
         """All points, the most informative first: ends of the curves before their middles, small sizes before large."""
-        found = [point for d in self.n_factors for point in self._points_of(d)]
-        return sorted(found, key=lambda point: (point.turn, point.name))
-
-    def _points_of(self, d: int) -> Iterator[Point]:
-        later = 10 * self.n_factors.index(d)
-        yield from self._correlation(d, later)
-        yield from self._dropping(d, later)
-        yield from self._adding(d, later)
-        yield from self._nulls(d, later)
+        parts = (self._correlation, self._dropping, self._adding, self._nulls)
+        sizes = enumerate(self.n_factors)
+        points = [point for place, d in sizes for part in parts for point in part(d, 10 * place)]
+        return sorted(points, key=lambda point: (point.turn, point.name))
 
     def _correlation(self, d: int, later: int) -> Iterator[Point]:
         encoders: dict[str, Encoder] = {
@@ -325,13 +312,10 @@ class Grid:
 
         ``x`` is the number of free factors that are lost; -1 means that the redundant factor is still in the codes.
         """
-        worlds: dict[str, World] = {
-            "D_f": OneFactorConstraint(d),
-            "D_F": TwoFactorConstraint(max(d, MOST_BOUND)),
-            "independent": Independent(d),
-        }
-        if d < MOST_BOUND:
-            del worlds["D_F"]
+        worlds: dict[str, World] = {"D_f": OneFactorConstraint(d)}
+        if d >= MOST_BOUND:
+            worlds["D_F"] = TwoFactorConstraint(d)
+        worlds["independent"] = Independent(d)
         for series, world in worlds.items():
             redundant = tuple(constraint.determined for constraint in world.constraints)
             free = tuple(j for j in range(d) if j not in redundant)
@@ -373,13 +357,11 @@ class Grid:
                 # few rows are cheap, so the largest number of codes comes first; with many rows it comes last
                 turn = len(self.null_ratios) - 1 - place if n_rows == self.few_rows else place
                 heavy = LAST * (n_codes > 200)
-                yield Point(
-                    "P4", f"n = {n_rows}", d, ratio, Case(Independent(d), Noise(n_codes), n_rows), later + turn + heavy
-                )
+                case = Case(Independent(d), Noise(n_codes), n_rows)
+                yield Point("P4", f"n = {n_rows}", d, ratio, case, later + turn + heavy)
 
 
 FURTHER: tuple[Further, ...] = ("few factors", "levels", "many to one", "rows")
-
 FEW = Grid(
     n_factors=(2, 3),
     rhos=(0.0, 0.9),
@@ -390,13 +372,9 @@ FEW = Grid(
     times=(2,),
     null_ratios=(0.05, 0.2),
 )
-
 N_FACTORS, N_ROWS = 5, (300, 1000, 3000)
-
 MANY_TO_ONE = ("square", "absolute", "rectified", "sine")
-
 PERFECT, NOISE = "E1", "noise"
-
 ENCODERS: dict[str, Encoder] = {
     PERFECT: PermutedAndScaled(),
     "E3": Mixed(),
@@ -406,47 +384,29 @@ ENCODERS: dict[str, Encoder] = {
 
 
 def further_points() -> list[Point]:
-    """All points, starting with the cheapest questions."""
-    return [*_order(), *_many_to_one(), *_levels(), *_rows(), *_few_factors()]
-
-
-def _order() -> Iterator[Point]:
-    """The same data in two orders of the rows."""
-    worlds: tuple[World, ...] = (Independent(N_FACTORS), Reordered(Independent(N_FACTORS)))
-    for place, world in enumerate(worlds):
-        yield Point("order", "0.25 mixed", N_FACTORS, place, Case(world, PartlyMixed(0.25)), 0)
-
-
-def _many_to_one() -> Iterator[Point]:
-    """A redundant factor that is a many-to-one function of others, kept (x = -1) and dropped (x = 0)."""
-    worlds: list[World] = [OneFactorConstraint(N_FACTORS, (name,)) for name in MANY_TO_ONE]
-    for world in (*worlds, TwoFactorConstraint(N_FACTORS, ("sum_of_squares",))):
-        series = world.constraints[0].sentence
+    """All points of the further questions, starting with the cheapest one."""
+    independent, points = Independent(N_FACTORS), []
+    # the same data in two orders of the rows
+    orders: tuple[World, ...] = (independent, Reordered(independent))
+    for place, world in enumerate(orders):
+        points.append(Point("order", "0.25 mixed", N_FACTORS, place, Case(world, PartlyMixed(0.25)), 0))
+    # a redundant factor that is a many-to-one function of others, kept (x = -1) and dropped (x = 0)
+    bound: list[World] = [OneFactorConstraint(N_FACTORS, (name,)) for name in MANY_TO_ONE]
+    for world in (*bound, TwoFactorConstraint(N_FACTORS, ("sum_of_squares",))):
         dropped = Dropped(tuple(constraint.determined for constraint in world.constraints))
-        yield Point("many to one", series, N_FACTORS, -1, Case(world, PermutedAndScaled()), 0)
-        yield Point("many to one", series, N_FACTORS, 0, Case(world, dropped), 0)
-
-
-def _levels() -> Iterator[Point]:
-    """The same encoder for continuous factors (x = 0), discrete factors (x = 1), and both kinds (x = 2)."""
-    for d in (N_FACTORS, 3):
-        worlds: tuple[World, ...] = (Independent(d), Levelled(d), Levelled(d, n_continuous=d // 2))
-        for series in (PERFECT, "E3", NOISE):
-            for place, world in enumerate(worlds):
-                yield Point("levels", series, d, place, Case(world, ENCODERS[series]), 0)
-
-
-def _rows() -> Iterator[Point]:
-    for series, encoder in ENCODERS.items():
-        for n_rows in N_ROWS:
-            yield Point("rows", series, N_FACTORS, n_rows, Case(Independent(N_FACTORS), encoder, n_rows), 0)
-
-
-def _few_factors() -> Iterator[Point]:
-    """The four properties with two and three factors; the name of the curve includes the property."""
-    for point in FEW.points():
-        if point.series != "E4":
-            yield replace(point, name="few factors", series=f"{point.name} {point.series}")
+        series, whole = world.constraints[0].sentence, PermutedAndScaled()
+        points.append(Point("many to one", series, N_FACTORS, -1, Case(world, whole), 0))
+        points.append(Point("many to one", series, N_FACTORS, 0, Case(world, dropped), 0))
+    # the same encoder for continuous factors (x = 0), discrete factors (x = 1), and both kinds (x = 2)
+    for d, series in itertools.product((N_FACTORS, 3), (PERFECT, "E3", NOISE)):
+        kinds: tuple[World, ...] = (Independent(d), Levelled(d), Levelled(d, n_continuous=d // 2))
+        for place, world in enumerate(kinds):
+            points.append(Point("levels", series, d, place, Case(world, ENCODERS[series]), 0))
+    for (series, encoder), n_rows in itertools.product(ENCODERS.items(), N_ROWS):
+        points.append(Point("rows", series, N_FACTORS, n_rows, Case(independent, encoder, n_rows), 0))
+    # the four properties with two and three factors; the name of the curve includes the property
+    few = [point for point in FEW.points() if point.series != "E4"]
+    return points + [replace(point, name="few factors", series=f"{point.name} {point.series}") for point in few]
 
 
 Measured = dict[Case, list[list[Measurement]]]
@@ -471,16 +431,16 @@ class Bench:
 
     def measure(self, cases: Iterable[Case], seeds: Sequence[int]) -> Measured:
         """Measurements by case, then by seed, then by subject; cases that do not fit in the budget are left out."""
-        found: Measured = {}
+        measurements: Measured = {}
         batch: list[Case] = []
         for case in dict.fromkeys(cases):
             if self._fits([*batch, case], seeds):
                 batch.append(case)
                 if len(batch) * len(seeds) >= 4 * self.n_jobs or self.n_jobs == 1:
-                    found |= self._run(batch, seeds)
+                    measurements |= self._run(batch, seeds)
                     batch = []
             self.after_each()
-        return found | self._run(batch, seeds)
+        return measurements | self._run(batch, seeds)
 
     def _run(self, cases: Sequence[Case], seeds: Sequence[int]) -> Measured:
         cells = [(case, seed) for case in cases for seed in seeds]
@@ -488,16 +448,17 @@ class Bench:
         tasks = [case.cell(seed, self.subjects) for case, seed in new]
         # a single cell is computed in this process, so that functions that cannot be pickled work
         for _, results in computed(tasks, min(self.n_jobs, len(tasks)), idle=self._idle):
-            self.store.add({key: astuple(entry)[:-1] for key, entry in results.items() if entry.final})
-            self.store.by_key |= {key: astuple(entry)[:-1] for key, entry in results.items()}
-        found: Measured = {case: [] for case in cases}
+            plain = {key: astuple(entry)[:-1] for key, entry in results.items()}
+            self.store.add({key: entry for key, entry in plain.items() if results[key].final})
+            self.store.by_key |= plain
+        measurements: Measured = {case: [] for case in cases}
         for case, seed in cells:
             row = [Measurement(*self.store.by_key[key]) for key in self._keys(case, seed)]
             seconds = math.fsum(entry.seconds for entry in row if not math.isnan(entry.seconds))
             self.spent += seconds if (case, seed) in new else 0.0
             self._seconds_by_size[case.size] = max(seconds, self._seconds_by_size.get(case.size, 0.0))
-            found[case].append(row)
-        return found
+            measurements[case].append(row)
+        return measurements
 
     def _fits(self, cases: Sequence[Case], seeds: Sequence[int]) -> bool:
         """Whether the new cells are expected to fit into the budget, given the times of smaller cases."""

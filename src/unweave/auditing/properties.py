@@ -6,9 +6,10 @@ import itertools
 import json
 import math
 import platform
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -39,7 +40,7 @@ from unweave.synthetic.encoders import Elementwise, Encoder, Mixed, Noise, Permu
 from unweave.synthetic.worlds import Independent
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.console import Console, ConsoleOptions
 
 # the equivalence classes that contain each encoder
 COVERED_BY: dict[str, tuple[str, ...]] = {
@@ -50,7 +51,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
 }
 
 MARGIN = 0.01
-
 N_FACTORS, N_ROWS = 5, 2000  # the number of rows for which a card states its tolerance
 
 
@@ -99,22 +99,15 @@ def promise_of(card: Card, encoder: str, mean_score: float) -> Promise:
 
 
 PropertyVerdict = Literal["satisfied", "partly", "violated", "undecided"]
-
 DECIDED: tuple[PropertyVerdict, ...] = ("satisfied", "partly", "violated")
-
-SATISFIED, PARTLY = 0.05, 0.15
-
-LOSSY_SHARE = 0.5
-
+SATISFIED, PARTLY, LOSSY_SHARE = 0.05, 0.15, 0.5
 LEVEL = 0.95
-
 ROUNDING = 1e-9
-
 OTHER_MAP = "E7"  # its mixing is not the draw of E3, so differences within a seed include the difference of the maps
-
 APART = "E4"  # shown for P1 but not part of its verdict, because the paper does not test it
 
 Scores = Mapping[Point, Mapping[int, float]]
+Outcomes = Mapping[Case, Sequence[Measurement]]
 
 
 @dataclass(frozen=True)
@@ -122,45 +115,43 @@ class PropertyRow:
     """One number of a property, with its interval over seeds and the points that it compares.
 
     ``kind`` is change, lossless, lossy, distance, level, levels or rows. The number is the score at ``higher`` minus
-    that at ``lower``, times ``factor``. If ``kind`` is level, ``lower`` is None and the number is the score itself.
-    ``counts`` is True if the number is part of the verdict. ``spread`` is the standard deviation over seeds.
+    that at ``lower``, for lossy rows relative to the share of free factors that are lost. If ``kind`` is level,
+    ``lower`` is None and the number is the score itself. ``counts`` is True if the number is part of the verdict.
+    ``spread`` is the standard deviation over seeds.
     """
 
-    name: Question
-    series: str
-    n_factors: int
     kind: str
     number: float
     interval: tuple[float, float]
     n_seeds: int
     higher: Point
     lower: Point | None
-    factor: float = 1.0
     counts: bool = True
     spread: float = math.nan
 
     @property
     def label(self) -> str:
         """A description of the setting in which the number was measured."""
+        series, x = self.higher.series, self.higher.x
         match self.kind:
             case "change":
-                place = f"{self.series}, rho {self.lower_x:g} to {self.higher.x:g}"
-            case "lossless" if self.name == "many to one":
-                place = f"{self.series} dropped"
+                place = f"{series}, rho {self.lower_x:g} to {x:g}"
+            case "lossless" if self.higher.name == "many to one":
+                place = f"{series} dropped"
             case "lossless":
-                place = f"{self.series}, redundant factor dropped"
+                place = f"{series}, redundant factor dropped"
             case "lossy":
-                place = f"{self.series}, {self.lower_x:g} free dropped"
+                place = f"{series}, {self.lower_x:g} free dropped"
             case "levels":
-                kinds = {self.higher.x, self.lower_x} - {0}
-                place = f"{self.series}, {'factors with levels' if kinds == {1} else 'factors of both kinds'}"
+                kinds = {x, self.lower_x} - {0}
+                place = f"{series}, {'factors with levels' if kinds == {1} else 'factors of both kinds'}"
             case "rows":
-                place = f"{self.series}, n {self.lower_x:g} to {self.higher.x:g}"
+                place = f"{series}, n {self.lower_x:g} to {x:g}"
             case "distance":
-                place = f"{self.series}, m/d {max(self.higher.x, self.lower_x):g}"
+                place = f"{series}, m/d {max(x, self.lower_x):g}"
             case _:
-                place = f"nulls, {self.series}, m/n {self.higher.x:g}"
-        return f"{place}, d = {self.n_factors}"
+                place = f"nulls, {series}, m/n {x:g}"
+        return f"{place}, d = {self.higher.n_factors}"
 
     @property
     def lower_x(self) -> float:
@@ -173,7 +164,7 @@ class PropertyRow:
         low, high = self.interval
         if self.kind == "lossy":
             return ({0} if high >= LOSSY_SHARE - ROUNDING else set()) | ({2} if low < LOSSY_SHARE - ROUNDING else set())
-        if self.kind in ("change", "distance") and OTHER_MAP not in self.series and self.least_spread > PARTLY:
+        if self.kind in ("change", "distance") and OTHER_MAP not in self.higher.series and self.least_spread > PARTLY:
             return {2}
         limits = ((-math.inf, SATISFIED), (SATISFIED, PARTLY), (PARTLY, math.inf))
         return {k for k, (above, upto) in enumerate(limits) if low <= upto + ROUNDING and high > above + ROUNDING}
@@ -205,9 +196,8 @@ class PropertyFinding:
         another kind with the worst verdict, and among these the one with the largest number.
         """
         counting = [row for row in self.rows if row.counts]
-        lossy = [row for row in counting if row.kind == "lossy"]
         others = [row for row in counting if row.kind != "lossy"]
-        least = min(lossy, key=lambda row: row.number, default=None)
+        least = min((row for row in counting if row.kind == "lossy"), key=lambda row: row.number, default=None)
         if least is not None and least.number < LOSSY_SHARE:
             return least
         return max(others, key=lambda row: (min(row.levels, default=0), row.number), default=least)
@@ -215,10 +205,10 @@ class PropertyFinding:
 
 def finding_of(name: Question, points: Sequence[Point], scores: Scores) -> PropertyFinding:
     """The verdict, numbers and missing points of one property, from scores by point and seed."""
-    curves: dict[tuple[Question, str, int], list[Point]] = {}
+    curves: dict[tuple[Question, str, int], list[Point]] = defaultdict(list)
     for point in points:
         if point.name == name:
-            curves.setdefault(point.curve, []).append(point)
+            curves[point.curve].append(point)
     rows: list[PropertyRow] = []
     missing: list[str] = []
     n_undefined = 0
@@ -250,12 +240,12 @@ def mean_interval(values: FloatArray) -> tuple[float, tuple[float, float]]:
     return mean, (mean - half, mean + half)
 
 
-def _change(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """P1: the largest difference of mean scores between two correlations."""
+def _change(curve: list[Point], scores: Scores, kind: str = "change") -> list[PropertyRow]:
+    """P1: the largest difference of mean scores between two correlations, or between two numbers of rows."""
     if len(curve) < 2:
         return []
     by_mean = sorted(curve, key=lambda point: _mean(scores[point]))
-    return [_row("change", by_mean[-1], by_mean[0], scores, counts=curve[0].series != APART)]
+    return [_row(kind, by_mean[-1], by_mean[0], scores, counts=curve[0].series != APART)]
 
 
 def _dropping(curve: list[Point], scores: Scores) -> list[PropertyRow]:
@@ -271,48 +261,24 @@ def _dropping(curve: list[Point], scores: Scores) -> list[PropertyRow]:
     return rows
 
 
-def _adding(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """P3: the difference between the scores with more codes and with one code for each factor."""
-    base = next((point for point in curve if point.x == 1), None)
-    rows = []
-    for point in curve if base is not None else []:
-        if point is not base and base is not None:
-            rises = _mean(scores[point]) >= _mean(scores[base])
-            rows.append(_row("distance", *((point, base) if rises else (base, point)), scores))
-    return rows
-
-
-def _nulls(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """P4: the mean score of random codes at every size."""
-    return [_row("level", point, None, scores) for point in curve]
-
-
-def _levels(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """Differences from the score with continuous factors, for discrete factors and for factors of both kinds."""
-    base = next((point for point in curve if point.x == 0), None)
-    others = [point for point in curve if point is not base and base is not None]
-    rows = []
-    for point in others:
-        assert base is not None
-        rises = _mean(scores[point]) >= _mean(scores[base])
-        rows.append(_row("levels", *((point, base) if rises else (base, point)), scores))
-    return rows
-
-
-def _few_factors(curve: list[Point], scores: Scores) -> list[PropertyRow]:
-    """The numbers of the property that the name of the curve begins with, for few factors."""
-    return ROWS[curve[0].series.split()[0]](curve, scores) if curve else []
+def _distances(curve: list[Point], scores: Scores, kind: str, base_x: float) -> list[PropertyRow]:
+    """P3 and levels: the absolute differences from the mean score at ``base_x``."""
+    base = next((point for point in curve if point.x == base_x), None)
+    pairs = [(base, point) for point in curve if base is not None and point is not base]
+    by_mean = [sorted(pair, key=lambda point: _mean(scores[point])) for pair in pairs]
+    return [_row(kind, higher, lower, scores) for lower, higher in by_mean]
 
 
 ROWS: dict[str, Callable[[list[Point], Scores], list[PropertyRow]]] = {
     "P1": _change,
     "P2": _dropping,
-    "P3": _adding,
-    "P4": _nulls,
-    "few factors": _few_factors,
-    "levels": _levels,
+    "P3": partial(_distances, kind="distance", base_x=1),
+    "P4": lambda curve, scores: [_row("level", point, None, scores) for point in curve],
+    # the name of a curve of few factors begins with the property
+    "few factors": lambda curve, scores: ROWS[curve[0].series.split()[0]](curve, scores) if curve else [],
+    "levels": partial(_distances, kind="levels", base_x=0),
     "many to one": _dropping,
-    "rows": lambda curve, scores: [replace(row, kind="rows") for row in _change(curve, scores)],
+    "rows": partial(_change, kind="rows"),
 }
 
 
@@ -321,22 +287,10 @@ def _row(
 ) -> PropertyRow:
     seeds, differences = seed_numbers(higher, lower, scores, factor)
     number, (low, high) = mean_interval(differences) if seeds else (math.nan, (-math.inf, math.inf))
-    if kind in ("change", "distance", "levels"):
+    if kind in ("change", "distance", "levels", "rows"):
         low = max(low, 0.0)  # these are absolute differences, because the sign was chosen to give a positive mean
-    return PropertyRow(
-        higher.name,
-        higher.series,
-        higher.n_factors,
-        kind,
-        number,
-        (low, high),
-        len(seeds),
-        higher,
-        lower,
-        factor,
-        counts,
-        float(np.std(differences, ddof=1)) if len(seeds) > 1 else math.nan,
-    )
+    spread = float(np.std(differences, ddof=1)) if len(seeds) > 1 else math.nan
+    return PropertyRow(kind, number, (low, high), len(seeds), higher, lower, counts, spread)
 
 
 def seed_numbers(
@@ -374,7 +328,7 @@ def _possible_dropping(rows: Sequence[PropertyRow], incomplete: bool) -> set[int
 
     lossy = holds([row for row in rows if row.kind == "lossy"])
     one, two = (
-        holds([row for row in rows if row.kind == "lossless" and row.series == name]) for name in ("D_f", "D_F")
+        holds([row for row in rows if row.kind == "lossless" and row.higher.series == name]) for name in ("D_f", "D_F")
     )
     return {
         2 if not (seen and (first or second)) else 0 if first and second else 1
@@ -396,9 +350,7 @@ def _named(point: Point) -> str:
 
 
 SCHEMA = "unweave.audit/2"
-
 TICKS: dict[str, str] = {"satisfied": "✓", "partly": "~", "violated": "✗", "undecided": "?"}
-
 NOT_APPLICABLE = "–"  # noqa: RUF001 - a dash for a cell without an answer
 
 Ends = tuple[float, float]
@@ -451,6 +403,16 @@ class Result:
     def tick(self) -> str:
         """The symbol for the verdict, as in Table 3 of 003."""
         return TICKS[self.verdict]
+
+    def worst_of_each(self, *whole: str) -> dict[str, PropertyNumber]:
+        """The worst number of every kind and series, or of every kind alone for the kinds in ``whole``."""
+        worst: dict[str, PropertyNumber] = {}
+        for row in self.measured:
+            group = row.kind if row.kind in whole else f"{row.kind} {row.label.split(',')[0]}"
+            sign = -1 if row.kind == "lossy" else 1
+            if group not in worst or sign * row.number > sign * worst[group].number:
+                worst[group] = row
+        return worst
 
 
 @dataclass(frozen=True)
@@ -517,8 +479,7 @@ class Audit:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Any:
         from unweave.auditing.run import rich_audit
 
-        parts: RenderableType = rich_audit(self)
-        yield parts
+        yield rich_audit(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null, infinities become text."""
@@ -540,18 +501,13 @@ class Audit:
 
 
 EQUAL = 1e-9
-
 LEAST_GAP = 0.05  # smallest difference of the scores of a perfect encoder and of noise
-
 MOST_MOVED = 0.05  # largest mean change of the score when the rows are reordered
 
 
-def remarks_of(
-    outcomes: Mapping[Case, Sequence[Measurement]], points: Sequence[Point], scores: Scores
-) -> list[Finding]:
+def remarks_of(outcomes: Outcomes, points: Sequence[Point], scores: Scores) -> list[Finding]:
     """Remarks on a metric, from all its outcomes and its scores at the further points."""
-    values = {case: [one.value for one in row if not math.isnan(one.value)] for case, row in outcomes.items()}
-    known = {case: row for case, row in values.items() if row}
+    known = {case: values for case, row in outcomes.items() if (values := _defined(row))}
     if len(known) < 2:
         return []
     if _same_within(known, lambda case: 0):
@@ -559,51 +515,40 @@ def remarks_of(
     remarks = []
     if _same_within(known, lambda case: case.n_rows):
         remarks.append(Finding("metric_of_rows_alone"))
-    elif _same_within(known, _sizes):
+    elif _same_within(known, lambda case: (case.n_rows, case.size, case.world.n_factors)):
         remarks.append(Finding("metric_of_sizes_alone"))
-    moved = _moved_by_order(points, scores)
-    if moved > MOST_MOVED:
-        remarks.append(Finding("metric_depends_on_order", moved=moved))
+    first, second = (scores.get(point, {}) for point in points if point.name == "order")
+    changes = [abs(first[seed] - second[seed]) for seed in set(first) & set(second)]
+    if changes and float(np.mean(changes)) > MOST_MOVED:
+        remarks.append(Finding("metric_depends_on_order", moved=float(np.mean(changes))))
     gap = _least_gap(points, scores)
     if gap is not None and gap[0] - gap[1] < LEAST_GAP:
         remarks.append(Finding("metric_blind", perfect=gap[0], noise=gap[1], n_rows=gap[2]))
     return remarks
 
 
-def _sizes(case: Case) -> tuple[int, int, int]:
-    d = case.world.n_factors
-    return case.n_rows, case.encoder.n_codes(d), d
+def _defined(row: Iterable[Measurement]) -> list[float]:
+    return [measurement.value for measurement in row if not math.isnan(measurement.value)]
 
 
 def _same_within(values: Mapping[Case, Sequence[float]], group: Callable[[Case], object]) -> bool:
     """Whether all scores within each group are equal; at least one group must have several cases."""
-    groups: dict[object, list[float]] = defaultdict(list)
-    sizes: dict[object, int] = defaultdict(int)
+    groups: dict[object, list[Sequence[float]]] = defaultdict(list)
     for case, row in values.items():
-        groups[group(case)] += row
-        sizes[group(case)] += 1
-    return max(sizes.values()) > 1 and all(float(np.ptp(row)) <= EQUAL for row in groups.values())
-
-
-def _moved_by_order(points: Sequence[Point], scores: Scores) -> float:
-    """Mean over seeds of the absolute change of the score when the rows are reordered."""
-    first, second = (scores.get(point, {}) for point in points if point.name == "order")
-    both = set(first) & set(second)
-    return float(np.mean([abs(first[seed] - second[seed]) for seed in both])) if both else 0.0
+        groups[group(case)].append(row)
+    several = any(len(rows) > 1 for rows in groups.values())
+    return several and all(float(np.ptp(np.concatenate(rows))) <= EQUAL for rows in groups.values())
 
 
 def _least_gap(points: Sequence[Point], scores: Scores) -> tuple[float, float, int] | None:
     """Mean scores of the perfect encoder and of noise at the number of rows where they are closest; and that number."""
-    found = {(point.series, int(point.x)): scores.get(point, {}) for point in points if point.name == "rows"}
+    by_rows = {(point.series, int(point.x)): scores.get(point, {}) for point in points if point.name == "rows"}
     gaps = [
-        (float(np.mean(list(row.values()))), float(np.mean(list(noise.values()))), n_rows)
-        for (series, n_rows), row in found.items()
-        if series == PERFECT and row and (noise := found[NOISE, n_rows])
+        (_mean(perfect), _mean(noise), n_rows)
+        for (series, n_rows), perfect in by_rows.items()
+        if series == PERFECT and perfect and (noise := by_rows[NOISE, n_rows])
     ]
     return min(gaps, key=lambda gap: gap[0] - gap[1], default=None)
-
-
-Outcomes = Mapping[Case, Sequence[Measurement]]
 
 
 def assembled(
@@ -611,28 +556,26 @@ def assembled(
     grid: Grid,
     outcomes: Outcomes,
     seeds: Sequence[int],
-    deceived: RedTeam | None,
+    worst_encoder: RedTeam | None,
     further: bool = True,
 ) -> Audit:
     """The audit of one subject from its outcomes by case, in the order of the seeds."""
-    points = grid.points()
-    scores = scores_of(points, outcomes)
+    points, beyond = grid.points(), further_points()
+    scores, beyond_scores = scores_of(points, outcomes), scores_of(beyond, outcomes)
     findings = [finding_of(name, points, scores) for name in PROPERTIES]
-    beyond = further_points()
-    beyond_scores = scores_of(beyond, outcomes)
-    asked = [finding_of(name, beyond, beyond_scores) for name in FURTHER] if further else []
+    further_findings = [finding_of(name, beyond, beyond_scores) for name in FURTHER] if further else []
     return Audit(
         metric=subject.label,
         version=subject.version,
         results=tuple(_result(finding, subject, scores) for finding in findings),
         curves=_curves(points, scores),
         promises=_promises(subject, outcomes),
-        red_team=deceived,
+        red_team=worst_encoder,
         problems=_problems(outcomes),
         equivalence="" if subject.card is None else subject.card.equivalence,
         treatment=subject.treatment,
         n_seeds=len(seeds),
-        further=tuple(_result(finding, subject, beyond_scores) for finding in asked),
+        further=tuple(_result(finding, subject, beyond_scores) for finding in further_findings),
         remarks=tuple(remarks_of(outcomes, beyond, beyond_scores)),
         grid={name: list(item) if isinstance(item, tuple) else item for name, item in vars(grid).items()},
         versions={"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
@@ -651,10 +594,7 @@ def scores_of(points: Sequence[Point], outcomes: Outcomes) -> Scores:
 
 def _result(finding: PropertyFinding, subject: Subject, scores: Scores) -> Result:
     worst = finding.worst
-    measured = tuple(
-        PropertyNumber(row.label, row.kind, row.number, row.interval, row.n_seeds, row.counts, row.spread)
-        for row in finding.rows
-    )
+    names = [entry.name for entry in fields(PropertyNumber)]
     return Result(
         name=finding.name,
         verdict=finding.verdict,
@@ -662,27 +602,23 @@ def _result(finding: PropertyFinding, subject: Subject, scores: Scores) -> Resul
         number=math.nan if worst is None else worst.number,
         interval=(math.nan, math.nan) if worst is None else worst.interval,
         where="" if worst is None else worst.label,
-        measured=measured,
+        measured=tuple(PropertyNumber(*(getattr(row, name) for name in names)) for row in finding.rows),
         missing=finding.missing,
-        worst_case=_worst_case(finding, subject, scores),
+        worst_case=None if worst is None else _worst_case(worst, subject, scores),
         n_undefined=finding.n_undefined,
     )
 
 
-def _worst_case(finding: PropertyFinding, subject: Subject, scores: Scores) -> WorstCase | None:
-    """The decisive row at its worst seed, and an expression that computes the number.
+def _worst_case(row: PropertyRow, subject: Subject, scores: Scores) -> WorstCase:
+    """The row at its worst seed, and an expression that computes the number.
 
     The worst seed has the smallest cost if the row is the cost of dropping free factors (lossy), and the largest number
-    otherwise. The cost is the difference of two scores, not multiplied by the row's ``factor``.
+    otherwise. The cost is the difference of two scores, not relative to the share of lost factors.
     """
-    worst = finding.worst
-    if worst is None:
-        return None
-    seeds, numbers = seed_numbers(worst.higher, worst.lower, scores)
-    place = int(np.argmin(numbers) if worst.kind == "lossy" else np.argmax(numbers))
-    expression = worst.higher.case.expression(subject, seeds[place])
-    if worst.lower is not None:
-        expression += f" - {worst.lower.case.expression(subject, seeds[place])}"
+    seeds, numbers = seed_numbers(row.higher, row.lower, scores)
+    place = int(np.argmin(numbers) if row.kind == "lossy" else np.argmax(numbers))
+    ends = [row.higher] if row.lower is None else [row.higher, row.lower]
+    expression = " - ".join(point.case.expression(subject, seeds[place]) for point in ends)
     return WorstCase(float(numbers[place]), expression)
 
 
@@ -703,23 +639,18 @@ def _curves(points: Sequence[Point], scores: Scores) -> tuple[CurvePoint, ...]:
 def _promises(subject: Subject, outcomes: Outcomes) -> tuple[Promise, ...]:
     if subject.card is None:
         return ()
-    values = {
-        name: [one.value for one in outcomes.get(case, ()) if not math.isnan(one.value)]
-        for name, case in card_cases().items()
-    }
+    values = {name: _defined(outcomes.get(case, ())) for name, case in card_cases().items()}
     return tuple(promise_of(subject.card, name, float(np.mean(row))) for name, row in values.items() if row)
 
 
 def _problems(outcomes: Outcomes) -> tuple[Finding, ...]:
     """Every problem once, with the number of cells in which it occurred and the first of these cells."""
-    counts: Counter[str] = Counter()
-    first: dict[str, Case] = {}
+    cases: dict[str, list[Case]] = defaultdict(list)
     for case, row in outcomes.items():
-        for one in row:
-            if one.problem:
-                counts[one.problem] += 1
-                first.setdefault(one.problem, case)
+        for measurement in row:
+            if measurement.problem:
+                cases[measurement.problem].append(case)
     return tuple(
-        Finding("cells_without_score", n_cells=count, problem=problem, first=written(first[problem]))
-        for problem, count in counts.most_common()
+        Finding("cells_without_score", n_cells=len(where), problem=problem, first=written(where[0]))
+        for problem, where in sorted(cases.items(), key=lambda entry: -len(entry[1]))
     )

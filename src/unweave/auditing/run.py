@@ -33,10 +33,10 @@ from unweave.auditing.measurement import (
 )
 from unweave.auditing.properties import (
     LOSSY_SHARE,
+    NOT_APPLICABLE,
     PARTLY,
     SATISFIED,
     Audit,
-    PropertyNumber,
     Result,
     assembled,
     card_cases,
@@ -50,31 +50,9 @@ from unweave.randomness import seed_range
 from unweave.sentences import texts
 from unweave.store import Results
 from unweave.sweeps.sweep import Measurement
-from unweave.synthetic.encoders import (
-    Copied,
-    Distributed,
-    Dropped,
-    Elementwise,
-    Kept,
-    Mixed,
-    Noise,
-    Noisy,
-    PartlyMixed,
-    PermutedAndScaled,
-    Reshaped,
-    WithCopies,
-    WithMixedExtras,
-    WithNoiseCodes,
-    mixing_share,
-)
-from unweave.synthetic.worlds import (
-    Correlated,
-    Independent,
-    Levelled,
-    OneFactorConstraint,
-    Reordered,
-    TwoFactorConstraint,
-)
+from unweave.synthetic import encoders, worlds
+from unweave.synthetic.encoders import *  # noqa: F403 - for the expressions that an audit prints
+from unweave.synthetic.worlds import *  # noqa: F403
 
 BUDGET = 300.0
 
@@ -173,31 +151,29 @@ def audit_all(
     """
     seeds = seed_range(n_seeds, at_least=2)  # one seed gives no interval
     subjects, grid = subjects_of(metrics), grid or Grid()
+    refused = {each.label: Audit(each.label, each.version, refusal=each.refusal) for each in subjects if each.refusal}
     fit = [subject for subject in subjects if not subject.refusal]
-    audits = {
-        subject.label: Audit(subject.label, subject.version, refusal=subject.refusal)
-        for subject in subjects
-        if subject.refusal
-    }
-    if fit:
-        promised = list(card_cases().values()) if any(subject.card for subject in fit) else []
-        beyond = list(dict.fromkeys(point.case for point in further_points())) if further else []
-        n_cases = len(dict.fromkeys([*promised, *beyond, *(point.case for point in grid.points())]))
-        with progress_bar(n_cases, progress, what="cases") as bar:
-            bench = Bench(fit, Results(store), joblib.effective_n_jobs(n_jobs), after_each=bar.advance)
-            bench.budget = None if budget is None else POINTS_SHARE * budget
-            found = _measured(bench, grid.points(), seeds)
-            per_subject = _settled(bench, grid.points(), found, n_seeds)
-            bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE) * budget
-            of_cards = bench.measure(promised, range(CARD_SEEDS))
-            bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE + FURTHER_SHARE) * budget
-            of_further = bench.measure(beyond, seeds)
-            bench.budget, bench.after_each = budget, lambda: None
-            deceived: list[RedTeam | None] = red_team(bench) if adversary else [None] * len(fit)
-            bench.close()
-        for place, subject in enumerate(fit):
-            own = _of_subject(of_cards, place) | _of_subject(of_further, place) | per_subject[place]
-            audits[subject.label] = assembled(subject, grid, own, seeds, deceived[place], further)
+    if not fit:
+        return list(refused.values())
+    promised = list(card_cases().values()) if any(subject.card for subject in fit) else []
+    beyond = list(dict.fromkeys(point.case for point in further_points())) if further else []
+    n_cases = len(dict.fromkeys([*promised, *beyond, *(point.case for point in grid.points())]))
+    with progress_bar(n_cases, progress, what="cases") as bar:
+        bench = Bench(fit, Results(store), joblib.effective_n_jobs(n_jobs), after_each=bar.advance)
+        bench.budget = None if budget is None else POINTS_SHARE * budget
+        measurements = _measured(bench, grid.points(), seeds)
+        per_subject = _settled(bench, grid.points(), measurements, n_seeds)
+        bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE) * budget
+        of_cards = bench.measure(promised, range(CARD_SEEDS))
+        bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE + FURTHER_SHARE) * budget
+        of_further = bench.measure(beyond, seeds)
+        bench.budget, bench.after_each = budget, lambda: None
+        worst_encoders: list[RedTeam | None] = red_team(bench) if adversary else [None] * len(fit)
+        bench.close()
+    audits = dict(refused)
+    for place, subject in enumerate(fit):
+        own = _of_subject(of_cards, place) | _of_subject(of_further, place) | per_subject[place]
+        audits[subject.label] = assembled(subject, grid, own, seeds, worst_encoders[place], further)
     return [audits[subject.label] for subject in subjects]
 
 
@@ -247,10 +223,10 @@ def _measured(bench: Bench, points: list[Point], seeds: range) -> Measured:
 
 def _violated_by_all(name: Property, bench: Bench, points: list[Point], found: Measured) -> bool:
     """Whether every subject is already known to violate the property."""
-    for place in range(len(bench.subjects)):
-        if finding_of(name, points, scores_of(points, _of_subject(found, place))).verdict != "violated":
-            return False
-    return True
+    return all(
+        finding_of(name, points, scores_of(points, _of_subject(found, place))).verdict == "violated"
+        for place in range(len(bench.subjects))
+    )
 
 
 STYLES = {"satisfied": "green", "partly": "yellow", "violated": "red", "undecided": "dim"}
@@ -262,18 +238,23 @@ SHOWN = 3  # number of missing points that are named
 
 def rich_audit(audit: Audit) -> Group:
     """Remarks, verdicts with the worst number of every kind, notes, and worst cases."""
-    parts: list[Text | Table] = [Text(_heading(audit), style="bold")]
+    title = f"Audit of {audit.metric}" + (f" version {audit.version}" if audit.version else "")
     if audit.refusal:
-        return Group(*parts, Text(f"Not applicable: {audit.refusal}"))
-    parts += [Text(str(remark), style="bold red") for remark in audit.remarks]
-    parts += [_verdicts(audit), *(Text(str(note)) for note in _notes(audit))]
-    parts.append(Text("\nWorst cases, after: from unweave.auditing.run import *", style="bold"))
-    for result in (*audit.results, *audit.further):
-        if result.worst_case is not None:
-            parts.append(Text(f"{result.name} {_short(result.worst_case.number, 3)} = {result.worst_case.expression}"))
+        return Group(Text(title, style="bold"), Text(f"Not applicable: {audit.refusal}"))
+    title += f": {' '.join(audit.ticks)}   ({audit.n_seeds} seeds, {audit.seconds:.0f} s)"
+    results = (*audit.results, *audit.further)
+    cases = [(result.name, result.worst_case) for result in results if result.worst_case]
+    worst = [f"{name} {_short(case.number, 3)} = {case.expression}" for name, case in cases]
     if audit.red_team is not None:
-        parts.append(Text(f"adversary {_short(audit.red_team.product, 3)} = {audit.red_team.expression}"))
-    return Group(*parts)
+        worst.append(f"adversary {_short(audit.red_team.product, 3)} = {audit.red_team.expression}")
+    return Group(
+        Text(title, style="bold"),
+        *(Text(str(remark), style="bold red") for remark in audit.remarks),
+        _verdicts(results),
+        *(Text(str(note)) for note in _notes(audit)),
+        Text("\nWorst cases, after: from unweave.auditing.run import *", style="bold"),
+        *map(Text, worst),
+    )
 
 
 def text_of(audit: Audit) -> str:
@@ -281,24 +262,22 @@ def text_of(audit: Audit) -> str:
     return _text(rich_audit(audit))
 
 
-def table_of(audits: Sequence[Audit]) -> Table:
-    """Table 3 of 003 for these metrics: marks, each with its decisive number and interval."""
+def text_table(audits: Sequence[Audit]) -> str:
+    """Table 3 of 003 for these metrics as plain text: marks, each with its decisive number and interval."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("metric", *PROPERTIES, "adversary", "card"):
         table.add_column(heading, no_wrap=True)
     for audit in audits:
         if audit.refusal:
-            table.add_row(Text(audit.metric), *["–"] * len(PROPERTIES), "", "not applicable")  # noqa: RUF001
+            table.add_row(Text(audit.metric), *NOT_APPLICABLE * len(PROPERTIES), "", "not applicable")
             continue
         cells = [f"{result.tick} {number_of(result.number, result.interval)}" for result in audit.results]
         product = "" if audit.red_team is None else f"{audit.red_team.product:.2f}"
-        table.add_row(Text(audit.metric), *cells, product, card_sentence(audit))
-    return table
-
-
-def text_table(audits: Sequence[Audit]) -> str:
-    """Table 3 of 003 as plain text without colours."""
-    return _text(table_of(audits))
+        broken = [f"{promise.encoder} scores {_short(promise.score)}" for promise in audit.promises if not promise.kept]
+        unmeasured = "not measured" if audit.equivalence else "no card"
+        card = "kept" if audit.promises else unmeasured
+        table.add_row(Text(audit.metric), *cells, product, f"broken: {', '.join(broken)}" if broken else card)
+    return _text(table)
 
 
 def number_of(number: float, interval: tuple[float, float]) -> str:
@@ -313,61 +292,24 @@ def number_of(number: float, interval: tuple[float, float]) -> str:
     return f"{_short(number)} [{_short(low)}, {_short(high)}]"
 
 
-def card_sentence(audit: Audit) -> str:
-    """Whether the scores agree with the card, in a few words."""
-    if not audit.promises:
-        return "no card" if not audit.equivalence else "not measured"
-    broken = [f"{promise.encoder} scores {_short(promise.score)}" for promise in audit.promises if not promise.kept]
-    return f"broken: {', '.join(broken)}" if broken else "kept"
-
-
-def _heading(audit: Audit) -> str:
-    version = f" version {audit.version}" if audit.version else ""
-    if audit.refusal:
-        return f"Audit of {audit.metric}{version}"
-    return f"Audit of {audit.metric}{version}: {' '.join(audit.ticks)}   ({audit.n_seeds} seeds, {audit.seconds:.0f} s)"
-
-
-def _verdicts(audit: Audit) -> Table:
+def _verdicts(results: Sequence[Result]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("where", no_wrap=True)
     table.add_column("measured")
     for heading in ("number", "95 % interval", "limits"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for result in (*audit.results, *audit.further):
-        head = Text(f"{result.tick} {result.name} {_verdict_words(result)}", style=STYLES[result.verdict])
+    limits = f"<= {_short(SATISFIED)}, partly {_short(PARTLY)}"
+    for result in results:
+        undecided = f" ({' or '.join(result.possible)})" if result.verdict == "undecided" else ""
+        head = Text(f"{result.tick} {result.name} {result.verdict}{undecided}", style=STYLES[result.verdict])
         table.add_row(head, Text(texts("asks")[result.name], style="italic"), "", "", "")
-        for row in _most_telling(result):
+        for row in result.worst_of_each("lossy", "level").values():
             interval = f"[{_short(row.interval[0])}, {_short(row.interval[1])}]"
             says = texts("measured")[row.kind] + ("" if row.counts else " (not part of the verdict)")
-            table.add_row(Text(f"  {row.label}"), says, _short(row.number), interval, _limits(row))
+            limit = f">= {_short(LOSSY_SHARE)}" if row.kind == "lossy" else limits
+            table.add_row(Text(f"  {row.label}"), says, _short(row.number), interval, limit)
         table.add_row("", "", "", "", "")
     return table
-
-
-def _most_telling(result: Result) -> list[PropertyNumber]:
-    """The worst number of every kind and, for most kinds, of every encoder or world."""
-    best: dict[str, PropertyNumber] = {}
-    for row in result.measured:
-        group = (
-            f"{row.kind} {row.label.split(',')[0]}"
-            if row.kind in ("change", "lossless", "distance", "levels", "rows")
-            else row.kind
-        )
-        sign = -1 if row.kind == "lossy" else 1
-        if group not in best or sign * row.number > sign * best[group].number:
-            best[group] = row
-    return list(best.values())
-
-
-def _verdict_words(result: Result) -> str:
-    if result.verdict != "undecided":
-        return result.verdict
-    return f"undecided ({' or '.join(result.possible)})"
-
-
-def _limits(row: PropertyNumber) -> str:
-    return f">= {_short(LOSSY_SHARE)}" if row.kind == "lossy" else f"<= {_short(SATISFIED)}, partly {_short(PARTLY)}"
 
 
 def _notes(audit: Audit) -> list[Finding]:
@@ -380,23 +322,15 @@ def _notes(audit: Audit) -> list[Finding]:
             notes.append(Finding("points_not_measured", name=result.name, shown=shown, n_more=n_more))
     notes += audit.problems
     if audit.promises:
-        found = ", ".join(
+        marks = ", ".join(
             f"{promise.encoder} {_short(promise.score)}{' promised' if promise.promised else ''}"
             f"{'' if promise.kept else ' BROKEN'}"
             for promise in audit.promises
         )
-        notes.append(Finding("marks_of_card", equivalence=audit.equivalence, found=found))
+        notes.append(Finding("marks_of_card", equivalence=audit.equivalence, found=marks))
     if audit.red_team is not None:
-        worst = audit.red_team
-        notes.append(
-            Finding(
-                "encoder_of_adversary",
-                n_tried=worst.n_tried,
-                score=worst.score,
-                mixing_share=worst.mixing_share,
-                product=worst.product,
-            )
-        )
+        numbers = {name: number for name, number in vars(audit.red_team).items() if name != "expression"}
+        notes.append(Finding("encoder_of_adversary", **numbers))
     return notes
 
 
@@ -416,28 +350,6 @@ def _text(item: Group | Table) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
-__all__ = [
-    "MAP_SEED",
-    "Copied",
-    "Correlated",
-    "Distributed",
-    "Dropped",
-    "Elementwise",
-    "Independent",
-    "Kept",
-    "Levelled",
-    "Mixed",
-    "Noise",
-    "Noisy",
-    "OneFactorConstraint",
-    "PartlyMixed",
-    "PermutedAndScaled",
-    "Reordered",
-    "Reshaped",
-    "TwoFactorConstraint",
-    "WithCopies",
-    "WithMixedExtras",
-    "WithNoiseCodes",
-    "mixing_share",
-    "scored",
-]
+__all__ = ["MAP_SEED", "scored"]  # what the expressions of an audit name
+__all__ += encoders.__all__
+__all__ += worlds.__all__

@@ -170,8 +170,6 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
         )
         settings = _settings(options, files)
         if settings["metrics"] == ["concepts"]:
-            pass
-
             show_concepts(files, settings, options)
             return
         pictures = _pictures(files, settings["kinds"], options)
@@ -380,10 +378,10 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
     }
 
 
-def _distinct_labels(files: tuple[Path, ...]) -> list[str]:
+def _distinct_labels(files: tuple[Path, ...], what: str = "representation") -> list[str]:
     """File names without extensions, or full paths if the names are not distinct."""
     if len(set(files)) < len(files):
-        fail("A file is named twice: name every representation once.")
+        fail(f"A file is named twice: name every {what} once.")
     stems = [path.stem for path in files]
     return stems if len(set(stems)) == len(stems) else [str(path) for path in files]
 
@@ -430,8 +428,6 @@ def _write_pages(evaluation: Evaluation, options: dict[str, Any], pictures: Code
 
 EVIDENCE_OPTIONS = ("kinds", "missing", "row_groups", "factor_names", "code_names")
 
-PAGES = ("html", "markdown", "summary")
-
 
 def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any]) -> None:
     """Print how well the codes detect the concepts."""
@@ -440,7 +436,7 @@ def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any
     from unweave.metrics.concepts import concept_report
     from unweave.report.tables import concept_table
 
-    if any(options[page] for page in PAGES):
+    if _pages(options):
         raise OptionError("--metrics concepts prints a table or JSON: leave --html, --markdown and --summary out.")
     if isinstance(files.factors, RowBlocks):
         raise OptionError("Concepts are scored in memory, and this folder is too large: pass fewer of its files.")
@@ -515,18 +511,12 @@ def unlabelled(files: tuple[Path, ...], **options: Any) -> None:
         from unweave.evaluation.unlabelled import unlabelled as described
         from unweave.files.reading import read_codes
 
-        if len(set(files)) < len(files):
-            fail("A file is named twice: name every run once.")
-        stems = [path.stem for path in files]
-        names = stems if len(set(stems)) == len(stems) else [str(path) for path in files]
         runs = {
             name: read_codes(path, names_in(options["codes"]), options["codes_std"])
-            for name, path in zip(names, files, strict=True)
+            for name, path in zip(_distinct_labels(files, "run"), files, strict=True)
         }
         found = described(runs, rng=options["seed"])
         if options["as_json"]:
-            import json
-
             click.echo(json.dumps(found.to_dict(), allow_nan=False))
             return
         from unweave.report.tables import unlabelled_table

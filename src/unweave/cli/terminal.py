@@ -49,7 +49,6 @@ def print_wide(item: Any) -> None:
 
 def check_writable(*paths: Path | None, inputs: Iterable[Path | None] = ()) -> None:
     """Raise an error for files that cannot be written or that are also inputs, before anything is computed."""
-
     read = {os.path.realpath(path) for path in filter(None, inputs)}
     for path in filter(None, paths):
         folder = path.parent
@@ -70,7 +69,6 @@ def check_picture(path: Path | None) -> None:
     """Raise an error if a picture cannot be drawn or written, before anything is computed."""
     if path is None:
         return
-
     check_writable(path)
     if find_spec("matplotlib") is None:
         raise OptionError("A picture needs matplotlib: install unweave[report].")
@@ -82,7 +80,6 @@ def check_page(path: Path | None) -> None:
     """Raise an error if a page of pictures cannot be drawn or written, before anything is computed."""
     if path is None:
         return
-
     check_writable(path)
     if find_spec("matplotlib") is None:
         raise OptionError("A page of pictures needs matplotlib: install unweave[report].")

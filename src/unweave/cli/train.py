@@ -79,7 +79,6 @@ def train(objective: str, dataset: str | None, out: Path, **options: Any) -> Non
 
 
 def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> Any:
-
     try:
         from unweave.models.training import TrainingSettings
         from unweave.models.training_file import (
@@ -122,7 +121,6 @@ def _channels(side: int) -> tuple[int, ...]:
 
 def _values(given: tuple[str, ...]) -> dict[str, list[Any]]:
     """Values of hyperparameters, from ``--name values`` or ``--name=values``."""
-
     words: list[str] = []
     for word in given:
         words += word.split("=", 1) if word.startswith("--") else [word]
@@ -135,7 +133,6 @@ def _values(given: tuple[str, ...]) -> dict[str, list[Any]]:
 
 
 def _value(text: str) -> Any:
-
     try:
         if "x" in text:
             return tuple(int(part) for part in text.split("x"))
@@ -180,7 +177,6 @@ def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> Non
 def _on_device(model: Any, device: str | None) -> Any:
     if device is None:
         return model
-
     if not hasattr(model, "to"):
         raise OptionError(f"The model cannot be moved to {device!r}, because it is not of torch: omit --device.")
     from unweave.models.networks import refuse_missing_device
@@ -225,7 +221,6 @@ def _models(folder: Path) -> list[TrainedModel]:
 
 @contextmanager
 def _needing_torch() -> Iterator[None]:
-
     try:
         yield
     except ImportError as error:

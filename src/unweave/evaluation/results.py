@@ -95,16 +95,14 @@ def grouped_scores(evaluation: Evaluation, groups: Mapping[str, str], level: flo
             for group, names in members.items()
         }
         down = next(row.card.lower_is_better for row in evaluation.rows if row.label == label)
-        scores[label] = _ranked(values, down, level)
+        scores[label] = ranked_settings(values, down, level)
     return GroupedScores(scores)
 
 
-def _ranked(values: Mapping[str, Sequence[float]], down: bool, level: float) -> tuple[GroupedScore, ...]:
-    known = sorted(
-        (group for group, found in values.items() if found),
-        key=lambda group: float(np.mean(values[group])),
-        reverse=not down,
-    )
+def ranked_settings(values: Mapping[str, Sequence[float]], down: bool, level: float) -> tuple[GroupedScore, ...]:
+    """Settings by their values, best first, with letters by Welch's t-test; ``down`` tells whether lower is better."""
+    means = {group: float(np.mean(scores)) for group, scores in values.items() if scores}
+    known = sorted(means, key=means.__getitem__, reverse=not down)
     several = [group for group in known if len(values[group]) > 1]
     pairs = list(itertools.combinations(several, 2))
     p_values = np.array([welch_p_value(values[a], values[b]) for a, b in pairs])

@@ -178,7 +178,7 @@ def runs_table(found: RunComparison) -> Any:
 
 def _spread(found: RunComparison, setting: str, column: str) -> str:
     spread, letters = found.spread(setting, column), found.letters.get(column, {}).get(setting, "")
-    if spread.n_seeds < 2:
+    if len(spread.values) < 2:
         return _run_number(spread.mean, column)
     return f"{_run_number(spread.mean, column)} ± {_run_number(spread.std, column)} {letters}".rstrip()
 

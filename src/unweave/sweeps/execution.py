@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import astuple
 from functools import partial
 from importlib.metadata import version
@@ -37,15 +37,10 @@ if TYPE_CHECKING:
 SCHEMA = "unweave.sweep/2"
 
 TRIES = 2
-
 IDLE_SECONDS = 10.0  # after which a process without work ends
-
 WATCH_SECONDS = 0.5
-
 CELLS_IN_CLUSTER = 1000
-
 CONNECT_SECONDS = 10
-
 NO_WORKERS_SECONDS = 30.0
 
 Compute = Callable[[Any], Any]  # from a task to its result
@@ -186,20 +181,15 @@ def on_cluster(
                 raise SweepStopped("The cluster has no workers: start some with `dask worker ADDRESS`.")
 
 
-@contextmanager
-def _client(address: str) -> Iterator[Any]:
+def _client(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError:
         raise OptionError("A cluster needs the package distributed: install unweave[cluster].") from None
     try:
-        client = Client(  # type: ignore[no-untyped-call, unused-ignore]
-            address, timeout=CONNECT_SECONDS, set_as_default=False
-        )
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
     except (OSError, ValueError) as error:
         raise InputError(f"No Dask scheduler answers at {address!r}: {' '.join(str(error).split())}") from None
-    with client:
-        yield client
 
 
 def run(
@@ -320,7 +310,10 @@ def computed(
     try:
         with closing(results):
             for number, result in results:
-                yield number, _failed(tasks[number], result.reason) if isinstance(result, Lost) else result
+                if isinstance(result, Lost):  # the next run tries the cell again
+                    lost = partial(Measurement, value=math.nan, raw=math.nan, problem=result.reason, final=False)
+                    result = {key: lost(label) for label, key in row_keys(tasks[number]).items()}
+                yield number, result
     except UnweaveError:
         raise
     except Exception as error:
@@ -345,12 +338,6 @@ def compute(cell: Cell) -> dict[str, Measurement]:
             f"{type(cell.protocol).__name__} returned scores of {', '.join(by_label)} in place of {', '.join(keys)}."
         )
     return {key: by_label[label] for label, key in keys.items()}
-
-
-def _failed(cell: Cell, problem: str) -> dict[str, Measurement]:
-    """Results of a cell that was given up: nan with the problem; the next run tries the cell again."""
-    keys = row_keys(cell)
-    return {key: Measurement(label, math.nan, math.nan, problem, final=False) for label, key in keys.items()}
 
 
 def _refuse_other_versions(task: Cell, results: Iterable[str]) -> None:

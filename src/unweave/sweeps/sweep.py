@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 SCHEMA = 1
-
 LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
 
 
@@ -200,7 +199,12 @@ class AllRows:
         factors = world.sample(n_rows, of_world)
         codes = encoder.encode(factors, of_encoder)
         evidence = Evidence(factors, codes, kinds=getattr(world, "kinds", None))
-        return [measured(label, partial(scored, entry, evidence, seed)) for label, entry in metrics.items()]
+        return scores_of_evidence(metrics, evidence, seed)
+
+
+def scores_of_evidence(metrics: Mapping[str, Any], evidence: Evidence, seed: int) -> list[Measurement]:
+    """One measurement for each of these metrics by label; a metric with a random part uses this seed."""
+    return [measured(label, partial(scored, entry, evidence, seed)) for label, entry in metrics.items()]
 
 
 def scored(entry: Any, evidence: Evidence, seed: int) -> Score:
@@ -235,7 +239,6 @@ def unmeasured(label: str, reason: Finding, seconds: float = math.nan) -> Measur
 Label = str | int | float | bool | None
 
 RESULT_COLUMNS = ("metric", "value", "raw", "problem")
-
 NOT_LABELS = frozenset({*RESULT_COLUMNS, "n_rows", "seed", "key", "seconds"})
 
 
@@ -348,21 +351,11 @@ def grid(
     (6, 'E3', 0)
     """
     chosen = _by_label(metrics)
+    sizes = [n_rows] if isinstance(n_rows, int) else list(n_rows)
     cells = [
-        Cell(
-            world,
-            encoder,
-            n,
-            its_seed,
-            chosen,
-            protocol or AllRows(),
-            {"world": world_label, "encoder": encoder_label},
-        )
-        for (world_label, world), (encoder_label, encoder), n, its_seed in itertools.product(
-            _named(worlds),
-            _named(encoders),
-            [n_rows] if isinstance(n_rows, int) else list(n_rows),
-            seed_range(n_seeds, seed),
+        Cell(world, encoder, n, cell_seed, chosen, protocol or AllRows(), {"world": of_world, "encoder": of_encoder})
+        for (of_world, world), (of_encoder, encoder), n, cell_seed in itertools.product(
+            _named(worlds), _named(encoders), sizes, seed_range(n_seeds, seed)
         )
     ]
     return Sweep(name, tuple(cells))
@@ -399,9 +392,6 @@ def _by_label(metrics: Mapping[str, Any] | Iterable[MetricChoice]) -> dict[str, 
     return chosen
 
 
-NOT_GROUPS = ("seed", "value", "raw", "problem")
-
-
 @explains_options
 def summary(table: pl.DataFrame, level: float = 0.95) -> pl.DataFrame:
     """Mean of the values over seeds for every setting and metric, with Student's t interval.
@@ -416,7 +406,7 @@ def summary(table: pl.DataFrame, level: float = 0.95) -> pl.DataFrame:
     """
     import polars as pl
 
-    groups = [name for name in table.columns if name not in NOT_GROUPS]
+    groups = [name for name in table.columns if name not in ("seed", "value", "raw", "problem")]
     rows: list[dict[str, Any]] = []
     for labels, group in table.group_by(groups, maintain_order=True):
         values = group["value"].to_numpy()
@@ -454,7 +444,9 @@ def printed(table: pl.DataFrame) -> Group:
         shown.add_column(Text(name), justify="right")
     lines: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in means.iter_rows(named=True):
-        lines.setdefault(tuple(row[name] for name in labels), {})[row["metric"]] = _cell(row)
+        mean, half = row["mean"], row["high"] - row["mean"]
+        cell = "undefined" if np.isnan(mean) else f"{mean:.3f}" if np.isnan(half) else f"{mean:.3f} ± {half:.3f}"
+        lines.setdefault(tuple(row[name] for name in labels), {})[row["metric"]] = cell
     for line, cells in lines.items():
         stated = ("" if label is None else str(label) for label in line)
         shown.add_row(*map(Text, stated), *(Text(cells.get(name, "")) for name in metrics))
@@ -463,11 +455,3 @@ def printed(table: pl.DataFrame) -> Group:
     several = table["seed"].n_unique() > 1
     heading = f"Means of {table['seed'].n_unique()} seeds ± half of their 95 % interval" if several else "One seed"
     return Group(Text(heading), shown, *(Text(note, style="dim") for note in notes))
-
-
-def _cell(row: dict[str, Any]) -> str:
-    if np.isnan(row["mean"]):
-        return "undefined"
-    if np.isnan(row["low"]):
-        return f"{row['mean']:.3f}"
-    return f"{row['mean']:.3f} ± {row['high'] - row['mean']:.3f}"

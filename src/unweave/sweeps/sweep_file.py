@@ -21,30 +21,12 @@ from unweave.synthetic import encoders, worlds
 KEYS = ("name", "metrics", "n_rows", "n_seeds", "seed", "worlds", "encoders")
 
 
-class Built(NamedTuple):
-    """A world or encoder, and its labels in the table."""
-
-    item: Any
-    labels: dict[str, Label]
-
-
 class Classes(NamedTuple):
     """Classes that may be named as worlds or encoders: those of unweave, and frozen dataclasses as module:name."""
 
     what: str
     method: str
     known: Mapping[str, type]
-
-    def named(self, name: str) -> type:
-        """The class with this name."""
-        if ":" not in name and name not in self.known:
-            raise OptionError(f"class {name!r} is not known: {suggestion(name, self.known)}")
-        kind = self.known[name] if name in self.known else imported(name, self.what)
-        if not _declares(kind, self.method):
-            raise OptionError(
-                f"{name!r} cannot be the {self.what}: name a frozen dataclass with a method {self.method!r}."
-            )
-        return kind
 
 
 def read_sweep(path: str | Path) -> Sweep:
@@ -95,19 +77,21 @@ def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
         raise OptionError('metrics are not all text: write them like ["mcc", "mcc:correlation=spearman"].')
     chosen = chosen_metrics(declared["metrics"])
     cells = [
-        Cell(world.item, encoder.item, n_rows, seed, chosen, labels={**world.labels, **encoder.labels})
-        for world, encoder, n_rows, seed in itertools.product(
+        Cell(world, encoder, n_rows, seed, chosen, labels={**world_labels, **encoder_labels})
+        for (world, world_labels), (encoder, encoder_labels), n_rows, seed in itertools.product(
             list(_built(declared, "world", worlds, "sample")),
             list(_built(declared, "encoder", encoders, "encode")),
-            _whole_numbers("n_rows", declared.get("n_rows", 1000), 1),
+            _numbers_of_rows(declared.get("n_rows", 1000)),
             seed_range(declared.get("n_seeds", 5), declared.get("seed", 0)),
         )
     ]
     return Sweep(stated, tuple(cells))
 
 
-def _built(declared: Mapping[str, Any], what: str, module: ModuleType, method: str) -> Iterator[Built]:
-    """Every world or encoder that the entries declare."""
+def _built(
+    declared: Mapping[str, Any], what: str, module: ModuleType, method: str
+) -> Iterator[tuple[Any, dict[str, Label]]]:
+    """Every world or encoder that the entries declare, and its labels in the table."""
     known = {name: entry for name, entry in vars(module).items() if _declares(entry, method)}
     classes = Classes(what, method, known)
     for number, given in enumerate(declared[f"{what}s"], 1):
@@ -118,7 +102,7 @@ def _built(declared: Mapping[str, Any], what: str, module: ModuleType, method: s
         for values in itertools.product(*swept.values()):
             parameters = {key: _value(value, classes, where) for key, value in zip(swept, values, strict=True)}
             shown = {f"{what}.{key}": _shown(value) for key, value in parameters.items()}
-            yield Built(_made(kind, parameters, where), {what: kind.__name__, **shown})
+            yield _made(kind, parameters, where), {what: kind.__name__, **shown}
 
 
 def _declares(entry: Any, method: str) -> bool:
@@ -129,11 +113,15 @@ def _declared_class(entry: Any, classes: Classes, where: str) -> type:
     """The class that an entry names; raises an error if parameters are unknown or missing."""
     if not (isinstance(entry, dict) and isinstance(entry.get("class"), str)):
         raise OptionError(f"{where} has no class: write for example class = {next(iter(classes.known))!r}.")
-    name = entry["class"]
+    name, (what, method, known) = entry["class"], classes
+    if ":" not in name and name not in known:
+        raise OptionError(f"{where}: class {name!r} is not known: {suggestion(name, known)}")
     try:
-        kind = classes.named(name)
+        kind: Any = known[name] if name in known else imported(name, what)
     except UnweaveError as error:
         raise OptionError(f"{where}: {error}") from None
+    if not _declares(kind, method):
+        raise OptionError(f"{where}: {name!r} cannot be the {what}: name a frozen dataclass with a method {method!r}.")
     fields = [field for field in dataclasses.fields(kind) if field.init]
     names = [field.name for field in fields]
     for key in entry.keys() - {"class", *names}:
@@ -153,11 +141,11 @@ def _made(kind: type, parameters: dict[str, Any], where: str) -> Any:
         raise OptionError(f"{where}: {kind.__name__} cannot be created with {stated}: {error}") from None
 
 
-def _whole_numbers(key: str, given: Any, least: int) -> list[int]:
+def _numbers_of_rows(given: Any) -> list[int]:
     numbers = given if isinstance(given, list) else [given]
-    fine = all(isinstance(number, int) and not isinstance(number, bool) and number >= least for number in numbers)
+    fine = all(isinstance(number, int) and not isinstance(number, bool) and number >= 1 for number in numbers)
     if not (numbers and fine and len(set(numbers)) == len(numbers)):
-        raise OptionError(f"{key} = {given!r} is not valid: use whole numbers from {least}, all of them different.")
+        raise OptionError(f"n_rows = {given!r} is not valid: use whole numbers from 1, all of them different.")
     return numbers
 
 

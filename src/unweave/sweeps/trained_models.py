@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from unweave.card.decorator import metric_of
 from unweave.datasets import DataSet
 from unweave.errors import InputError
-from unweave.estimators.independence import corrected
 from unweave.evaluation.choose import MetricChoice, chosen_metrics
-from unweave.evaluation.results import welch_p_value
+from unweave.evaluation.results import GroupedScore, ranked_settings
 from unweave.evidence import Evidence
 from unweave.models.fleet import train
 from unweave.models.model import TrainedModel
@@ -26,8 +22,7 @@ from unweave.models.objectives import Objective, setting_name
 from unweave.models.training import TrainingSettings
 from unweave.models.training_file import DataSetChoice
 from unweave.randomness import random_stream
-from unweave.sweeps.sweep import Measurement, measured, scored
-from unweave.trust.comparison import tied_letters
+from unweave.sweeps.sweep import Measurement, scores_of_evidence
 
 METRICS = ("mig", "dci_disentanglement", "identification", "minimality", "sufficiency", "irs")
 
@@ -47,32 +42,6 @@ class ModelRow:
     def column(self, name: str) -> float:
         """A score, or one of the statistics of the posterior."""
         return float(self.scores[name]) if name in self.scores else float(getattr(self, name))
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Mean over seeds, standard deviation over seeds, and an interval of the mean by Student's t."""
-
-    mean: float
-    std: float
-    lower: float
-    upper: float
-    n_seeds: int
-
-    @classmethod
-    def of(cls, values: Iterable[float], level: float = 0.95) -> Spread:
-        """Spread of the values that are not nan.
-
-        >>> Spread.of([1.0, 2.0, 3.0]).mean
-        2.0
-        """
-        known = np.array([value for value in values if not math.isnan(value)])
-        if len(known) < 2:
-            mean = float(known[0]) if len(known) else math.nan
-            return cls(mean, math.nan, math.nan, math.nan, len(known))
-        mean, std = float(known.mean()), float(known.std(ddof=1))
-        reach = float(stats.t.ppf(0.5 + level / 2, len(known) - 1)) * std / math.sqrt(len(known))
-        return cls(mean, std, mean - reach, mean + reach, len(known))
 
 
 @dataclass(frozen=True)
@@ -97,9 +66,14 @@ class RunComparison:
         """Models of a setting."""
         return [row for row in self.rows if row.setting == setting]
 
-    def spread(self, setting: str, column: str) -> Spread:
-        """Spread of a column over the seeds of a setting."""
-        return Spread.of(row.column(column) for row in self.of_setting(setting))
+    def values(self, setting: str, column: str) -> list[float]:
+        """Values of a column at the seeds of a setting, without nan."""
+        return [value for row in self.of_setting(setting) if not math.isnan(value := row.column(column))]
+
+    def spread(self, setting: str, column: str) -> GroupedScore:
+        """Mean, standard deviation and interval of a column over the seeds of a setting."""
+        (score,) = ranked_settings({setting: self.values(setting, column)}, False, 0.95)
+        return score
 
 
 def compared_runs(
@@ -138,45 +112,29 @@ def compared_runs(
     rows = []
     for model in models:
         watch(model.name)
-        setting, spec = setting_name(model.spec.objective), model.spec
+        setting, model_seed = setting_name(model.spec.objective), model.spec.seed
         if model.network is None:
-            nothing = dict.fromkeys(chosen, math.nan)
-            rows.append(ModelRow(setting, spec.seed, math.nan, math.nan, math.nan, nothing, model.problem))
-            continue
-        evidence = Evidence(factors, model.encode(images), factor_names=dataset.factor_names, kinds=kinds)
-        scores = {
-            label: measured(label, partial(scored, entry, evidence, seed)).value for label, entry in chosen.items()
-        }
-        per_code = model.kl_per_code(images)
-        active = math.nan if model.is_deterministic else float(model.n_active_codes(images))
-        cost = model.reconstruction_cost(images)
-        rows.append(ModelRow(setting, spec.seed, active, cost, float(per_code.sum()), scores))
+            scores, active, cost, kl = dict.fromkeys(chosen, math.nan), math.nan, math.nan, math.nan
+        else:
+            evidence = Evidence(factors, model.encode(images), factor_names=dataset.factor_names, kinds=kinds)
+            scores = {each.metric: each.value for each in scores_of_evidence(chosen, evidence, seed)}
+            active = math.nan if model.is_deterministic else float(model.n_active_codes(images))
+            cost, kl = model.reconstruction_cost(images), float(model.kl_per_code(images).sum())
+        rows.append(ModelRow(setting, model_seed, active, cost, kl, scores, model.problem))
     if not rows:
         raise InputError("There are no models to compare.")
-    bare = RunComparison(tuple(rows), tuple(chosen), {})
+    comparison = RunComparison(tuple(rows), tuple(chosen), {})
     letters = {
-        label: letters_of_ties(bare, label, lower_is_better=metric_of(entry).card.lower_is_better, level=level)
+        label: letters_of_ties(comparison, label, lower_is_better=metric_of(entry).card.lower_is_better, level=level)
         for label, entry in chosen.items()
     }
-    return RunComparison(bare.rows, bare.metrics, letters)
+    return replace(comparison, letters=letters)
 
 
-def letters_of_ties(found: RunComparison, column: str, *, lower_is_better: bool, level: float) -> dict[str, str]:
+def letters_of_ties(comparison: RunComparison, column: str, *, lower_is_better: bool, level: float) -> dict[str, str]:
     """Letters of the settings, best first: settings that share a letter do not differ significantly in this column."""
-    values = {
-        setting: [value for row in found.of_setting(setting) if not math.isnan(value := row.column(column))]
-        for setting in found.settings
-    }
-    known = {setting: several for setting, several in values.items() if len(several) > 1}
-    order = sorted(known, key=lambda setting: float(np.mean(known[setting])), reverse=not lower_is_better)
-    pairs = list(itertools.combinations(order, 2))
-    p_values = np.array([welch_p_value(known[a], known[b]) for a, b in pairs])
-    apart = {
-        frozenset(pair)
-        for pair, p_value in zip(pairs, corrected(p_values, "holm"), strict=True)
-        if p_value <= 1 - level
-    }
-    return tied_letters(order, apart)
+    values = {setting: comparison.values(setting, column) for setting in comparison.settings}
+    return {score.group: score.letters for score in ranked_settings(values, lower_is_better, level) if score.letters}
 
 
 @dataclass(frozen=True)
@@ -224,4 +182,4 @@ class TrainedModels:
         kinds = dict(zip(dataset.factor_names, dataset.kinds, strict=True))
         codes = model.encode(dataset.images(indices))
         evidence = Evidence(dataset.factors(indices), codes, factor_names=dataset.factor_names, kinds=kinds)
-        return [measured(label, partial(scored, entry, evidence, seed)) for label, entry in metrics.items()]
+        return scores_of_evidence(metrics, evidence, seed)

@@ -17,7 +17,6 @@ from unweave.evidence import EvidenceError
 from unweave.randomness import random_stream
 
 Rng = int | np.random.Generator
-
 Recovery = Literal["permutation and scale", "elementwise", "affine", "none"]
 
 
@@ -114,21 +113,29 @@ def size_of(ratio: float, n_factors: int) -> int:
     return int(np.floor(ratio * n_factors + 0.5))
 
 
+class MoreCodesThanFactors:
+    """Base class of encoders that have ``ratio`` codes for each factor."""
+
+    ratio: float
+
+    def __post_init__(self) -> None:
+        if self.ratio < 1:
+            raise EvidenceError(f"ratio={self.ratio} gives fewer codes than factors: use a ratio of 1 or more.")
+
+    def n_codes(self, n_factors: int) -> int:
+        """Number of codes: ``ratio`` times the number of factors."""
+        return size_of(self.ratio, n_factors)
+
+
 def random_scales(n_codes: int, generator: np.random.Generator) -> FloatArray:
     """Random scales with absolute values between 0.5 and 2, and random signs."""
     return generator.uniform(0.5, 2.0, n_codes) * generator.choice([-1.0, 1.0], n_codes)
 
 
-@dataclass(frozen=True)
-class Noise:
-    """E9 of 003: random codes that do not depend on the factors, uniform between 0 and 1 as in the text, or Gaussian.
-
-    >>> Noise(4).encode(np.eye(3), rng=0).shape
-    (3, 4)
-    """
+class IgnoredFactors:
+    """Base class of encoders whose codes do not depend on the factors."""
 
     codes: int
-    distribution: Literal["uniform", "gaussian"] = "uniform"
 
     equivalence: ClassVar[Recovery] = "none"
     applies = "nothing: the codes do not depend on the factors"
@@ -138,14 +145,26 @@ class Noise:
         """Number of codes, which is ``codes``."""
         return self.codes
 
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """Zeros, because no factor changes a code."""
+        return np.zeros((self.codes, n_factors))
+
+
+@dataclass(frozen=True)
+class Noise(IgnoredFactors):
+    """E9 of 003: random codes that do not depend on the factors, uniform between 0 and 1 as in the text, or Gaussian.
+
+    >>> Noise(4).encode(np.eye(3), rng=0).shape
+    (3, 4)
+    """
+
+    codes: int
+    distribution: Literal["uniform", "gaussian"] = "uniform"
+
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Random numbers that do not depend on the factors."""
         generator, shape = random_stream(rng, "encoder"), (factors.shape[0], self.codes)
         return generator.uniform(size=shape) if self.distribution == "uniform" else generator.normal(size=shape)
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """Zeros, because no factor changes a code."""
-        return np.zeros((self.codes, n_factors))
 
 
 @dataclass(frozen=True)
@@ -188,6 +207,14 @@ TWO_FACTORS = {
     "tanh_product": Function("tanh(z1) tanh(z2)", lambda x, y: np.tanh(x) * np.tanh(y)),
     "signed_root": Function("sign(z1 z2) sqrt|z1 z2|", lambda x, y: np.sign(x * y) * np.sqrt(np.abs(x * y))),
 }
+
+# nonlinear functions of two factors that neither of them determines alone
+MIXTURES: tuple[Callable[..., Any], ...] = (
+    lambda x, y: x * y,
+    lambda x, y: np.tanh(x + y),
+    lambda x, y: np.sin(x) * y,
+    lambda x, y: np.abs(x - y),
+)
 
 # strictly increasing, finite for any sample, and strongly nonlinear
 MONOTONE = {
@@ -319,7 +346,7 @@ def haar_frame(n_rows: int, n_columns: int, generator: np.random.Generator) -> F
 
 
 @dataclass(frozen=True)
-class Copied(OneFactorPerCode):
+class Copied(MoreCodesThanFactors, OneFactorPerCode):
     """E5 of 003: copies of the factors with different scales; every factor occurs at least once.
 
     >>> codes = Copied(ratio=2.0).encode(np.eye(3), rng=0)
@@ -332,13 +359,6 @@ class Copied(OneFactorPerCode):
     equivalence: ClassVar[Recovery] = "permutation and scale"
     applies = "copies of factors, permuted, with scales of either sign"
     loses = "nothing"
-
-    def __post_init__(self) -> None:
-        _refuse_small(self.ratio)
-
-    def n_codes(self, n_factors: int) -> int:
-        """Number of codes: ``ratio`` times the number of factors."""
-        return size_of(self.ratio, n_factors)
 
     def sources(self, n_factors: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """The factor of each code: every factor once, further factors drawn with replacement, in random order."""
@@ -353,7 +373,7 @@ class Copied(OneFactorPerCode):
 
 
 @dataclass(frozen=True)
-class WithMixedExtras:
+class WithMixedExtras(MoreCodesThanFactors):
     """E6 of 003: d codes as in E2, and m - d further codes that mix two factors each and add no information.
 
     The further codes are z_a z_b, tanh(z_a + z_b), sin(z_a) z_b and |z_a - z_b| in turn, for random factors a != b.
@@ -369,13 +389,6 @@ class WithMixedExtras:
     applies = "a strictly increasing map of each factor, and additional nonlinear mixtures of two factors"
     loses = "nothing"
 
-    def __post_init__(self) -> None:
-        _refuse_small(self.ratio)
-
-    def n_codes(self, n_factors: int) -> int:
-        """Number of codes: ``ratio`` times the number of factors."""
-        return size_of(self.ratio, n_factors)
-
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """The elementwise codes, followed by the mixed codes."""
         generator = random_stream(rng, "encoder")
@@ -386,7 +399,7 @@ class WithMixedExtras:
         extras = []
         for k in range(self.n_codes(n_factors) - n_factors):
             first, second = factors[:, generator.choice(n_factors, 2, replace=False)].T
-            extras.append(_mixture(k, first, second))
+            extras.append(MIXTURES[k % len(MIXTURES)](first, second))
         return np.column_stack([own, *extras])
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
@@ -447,24 +460,6 @@ class Distributed(OneFactorPerCode):
         return np.repeat(generator.permutation(n_factors), self.k)
 
 
-def _mixture(kind: int, first: FloatArray, second: FloatArray) -> FloatArray:
-    """A nonlinear function of two factors that neither of them determines alone."""
-    match kind % 4:
-        case 0:
-            return first * second
-        case 1:
-            return np.tanh(first + second)
-        case 2:
-            return np.sin(first) * second
-        case _:
-            return np.abs(first - second)
-
-
-def _refuse_small(ratio: float) -> None:
-    if ratio < 1:
-        raise EvidenceError(f"ratio={ratio} gives fewer codes than factors: use a ratio of 1 or more.")
-
-
 @dataclass(frozen=True)
 class PartlyMixed(LinearMap):
     """c = ((1 - t) P + t Q) z with a permutation P and a random rotation Q; ``t`` from 0 (E1) to 1 (E3, kappa 1).
@@ -507,20 +502,16 @@ class _BuiltOnAnother:
 
     @property
     def equivalence(self) -> Recovery:
-        """Equivalence of the inner encoder."""
         return self.encoder.equivalence
 
     @property
     def loses(self) -> str:
-        """What the inner encoder loses."""
         return self.encoder.loses
 
     def n_codes(self, n_factors: int) -> int:
-        """Number of codes of the inner encoder."""
         return self.encoder.n_codes(n_factors)
 
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """Purity of the inner encoder."""
         return self.encoder.purity(n_factors, _seed(rng))
 
 

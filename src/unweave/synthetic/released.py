@@ -20,6 +20,7 @@ from unweave.synthetic.encoders import (
     Copied,
     Distributed,
     Elementwise,
+    IgnoredFactors,
     LinearMap,
     OneFactorPerCode,
     Recovery,
@@ -138,7 +139,7 @@ class ReleasedDistributed(Distributed):
 
 
 @dataclass(frozen=True)
-class ReleasedNoise:
+class ReleasedNoise(IgnoredFactors):
     """E10 of 003's released code: random codes, uniform between -1 and 1.
 
     Their mean is 0, so that a probe without intercept is unbiased.
@@ -149,18 +150,6 @@ class ReleasedNoise:
 
     codes: int
 
-    equivalence: ClassVar[Recovery] = "none"
-    applies = "nothing: the codes do not depend on the factors"
-    loses = "everything"
-
-    def n_codes(self, n_factors: int) -> int:
-        """Number of codes, which is ``codes``."""
-        return self.codes
-
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Random numbers that do not depend on the factors."""
         return random_stream(rng, "encoder").uniform(-1.0, 1.0, size=(factors.shape[0], self.codes))
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """Zeros, because no factor changes a code."""
-        return np.zeros((self.codes, n_factors))

@@ -1,5 +1,7 @@
 """Thresholds, intervals and verdicts, for artificial scores."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -136,8 +138,8 @@ def test_the_worst_lossy_case_is_the_one_that_costs_least():
 
 
 def row(kind="change", number=0.1, interval=(0.0, 0.2), n_seeds=5, spread=0.0, series="E1", counts=True):
-    point = POINTS[0]
-    return PropertyRow("P1", series, 5, kind, number, interval, n_seeds, point, point, 1.0, counts, spread)
+    point = replace(POINTS[0], series=series)
+    return PropertyRow(kind, number, interval, n_seeds, point, point, counts, spread)
 
 
 @pytest.mark.parametrize(
