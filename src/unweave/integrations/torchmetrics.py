@@ -15,7 +15,7 @@ from unweave.card.decorator import metric_of
 from unweave.errors import InputError, UnweaveError
 from unweave.evaluation import evaluate
 from unweave.evaluation.choose import MetricChoice, chosen_metrics
-from unweave.evidence import EvidenceError, EvidenceOptions, Posterior
+from unweave.evidence import EvidenceOptions, Posterior
 
 try:
     from torchmetrics import Metric
