@@ -100,7 +100,7 @@ def neighbours_kernel() -> Measurement:
         lambda: NearestNeighbour(k=3).code_information(code, [labels]),
         lambda: mutual_info_classif(code, labels, discrete_features=False, n_neighbors=3, random_state=0),
         "sklearn's mutual_info_classif",
-        10,
+        7.5,
     )
 
 

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent
 def panel_table(folder: str) -> str:
     """Markdown table of the questions and the panel's metrics for each; ``folder`` has the pages of the metrics."""
     named = [(question.text, [f"[`{name}`]({folder}/{name}.md)" for name in question.panel]) for question in QUESTIONS]
-    lines = ["| question | metrics of the panel, in order of preference |", "| --- | --- |"]
+    lines = ["| question | metrics of the panel: the first one answers |", "| --- | --- |"]
     return "\n".join([*lines, *(f"| {text} | {', '.join(names)} |" for text, names in named if names)])
 
 

@@ -46,7 +46,7 @@ def test_the_readme_shows_what_its_example_prints(tmp_path, monkeypatch):
     assert evaluation.answer["headline"] in shown
     for row in evaluation.answer["factors"]:
         line = next(line for line in shown.splitlines() if line.startswith(f" {row['factor']} "))
-        assert all(part in line for part in (row["found"], f"{row['share']:.2f}", row["obstacle"], *row["codes"]))
+        assert all(part in line for part in (row["words"], row["where"], f"{row['direction']:.2f}"))
     for line in (
         line for line in shown.splitlines() if line.endswith(("trust", "caution", "do not use", "noise level"))
     ):

@@ -26,15 +26,12 @@ from unweave.sentences import (
     counted,
     filled,
     fixed,
-    found_factors,
     listed,
-    most_found,
     number,
     p_value,
     percent,
     reported_score,
     say,
-    separate,
     templates,
 )
 from unweave.trust import (
@@ -226,84 +223,31 @@ def test_numbers_and_names(said, text):
 @pytest.mark.parametrize(
     ("said", "text"),
     [
-        (say("obstacle", reason="mixed", others=[]), "mixed with other factors"),
-        (say("obstacle", reason="implied", others=()), "follows from other factors, so no code is needed"),
-        (say("obstacle", reason="noisy"), "its code is noisy"),
-        (found_factors(["x"], [], []), "The only factor has a code of its own."),
-        (found_factors(["x", "y"], [], []), "Both factors have codes of their own."),
-        (found_factors(["x", "y", "z"], [], []), "All 3 factors have codes of their own."),
-        (found_factors([], [], ["x"]), "The only factor has no code of its own."),
-        (found_factors([], [], ["x", "y"]), "None of the 2 factors has a code of its own."),
-        (
-            found_factors(["x"], ["y", "z"], []),
-            "1 of 3 factors has a code of its own: x. Partly found: y and z.",
-        ),
-        (
-            found_factors([], ["y"], ["x", "z"]),
-            "None of the 3 factors has a code of its own. Partly found: y. Not found: x and z.",
-        ),
-        (
-            found_factors(["x", "w"], [], ["z"]),
-            "2 of 3 factors have codes of their own: x and w. Not found: z.",
-        ),
         (reported_score("r2", 0.5, None, None, None, None), "r2 is 0.50"),
         (reported_score("r2", 0.5, 0.4, None, 0.95, 0.01), "r2 is 0.50 (random codes score 0.01)"),
         (reported_score("r2", 0.5, 0.4, 0.6, None, None), "r2 is 0.50 (interval 0.40 to 0.60)"),
+        (say("note_of", reason="implied", others=()), "follows from other factors, so no code is needed"),
+        (say("note_of", reason="leaks", leakage=0.31, into="tense"), "its direction leaks 0.31 into tense"),
+        (say("all_own", n=1, one=True), "The only factor has a code of its own."),
+        (say("all_own", n=2, one=True), "Both factors have a code of their own."),
+        (say("all_own", n=3, one=False), "All 3 factors have codes of their own."),
         (
-            say("report", n_rows=1, n_codes=2, scores=["a"], found="", n_given=None),
-            "On 1 sample with 2 codes, a.",
+            say("all_directions", n=6),
+            "All 6 factors are directions of the codes, and none has a code of its own.",
         ),
-        (
-            say("report", n_rows=30, n_codes=1, scores=["r2 is 0.50"], found="So.", n_given=4),
-            "On 30 samples with 1 of 4 codes, r2 is 0.50. So.",
-        ),
+        (say("all_absent", n=2), "Both factors are absent from the codes."),
+        (say("n_own", names=["x"], n=1), "1 has a code of its own: x"),
+        (say("n_readable", names=["x", "y"], n=2), "2 can be read but are not separated: x and y"),
         (say("best_by", metric="mcc", names=["a"]), "a is best by mcc."),
         (say("best_by", metric="mcc", names=["a", "b"]), "a and b are best by mcc and do not differ significantly."),
         (
-            most_found({"a": (0, 3), "b": (0, 2)}),
-            "In none of the representations does a factor have a code of its own.",
-        ),
-        (most_found({"a": (1, 3), "b": (3, 3), "c": (2, 2)}), "b and c have every factor in a code of its own."),
-        (
-            most_found({"a": (1, 4), "b": (2, 4)}),
-            "b has the most factors in codes of their own: 2 of 4.",
-        ),
-        (
-            most_found({"a": (1, 4), "b": (1, 2), "c": (2, 4)}),
-            "b and c have the most factors in codes of their own: 1 of 2.",
-        ),
-        (
-            most_found({"a": (2, 4), "b": (1, 2)}),
-            "All representations have the same share of factors in codes of their own: 2 of 4.",
+            say("identifies_best", best=["a"], value=1.0, rest="b has 0.50"),
+            "a identifies the factors best (ladder value 1.00; b has 0.50).",
         ),
     ],
 )
 def test_the_sentence_fits_the_counts(said, text):
     assert said == text
-
-
-def test_without_a_table_no_representation_is_named():
-    assert most_found({}) == say("no_factor_table")
-
-
-@pytest.mark.parametrize(("readable", "reads"), [(None, False), (0.79, False), (0.8, True), (0.9, True)])
-def test_factors_are_read_out_from_an_r2_of_four_fifths(readable, reads):
-    said = separate(["size"], [], readable)
-    assert said.startswith("size is mixed with other factors.")
-    assert ("a rotation of the codes may separate them" in said) == reads
-    assert ("Look at what the codes do to the data" in said) == (not reads)
-
-
-@pytest.mark.parametrize("codes", [[], ["c 1"], ["c 1", "c 2"]])
-def test_codes_are_named_if_they_are_known(codes):
-    noisy, folded = say("noisy", factors=["size"], codes=codes), say("folded", factors=["hue"], codes=codes)
-    assert noisy.startswith(f"Much of the variance of {listed(codes) or 'the codes'} is not explained by size")
-    assert folded.startswith(f"Different values of hue give the same value of {listed(codes) or 'a code'}.")
-    mixed = separate(["size", "hue"], codes, 0.95)
-    assert mixed.startswith(
-        f"size and hue are mixed with each other{f' in {listed(codes)}' if codes else ''}. A linear"
-    )
-    assert "reads them out (R2 0.95)" in mixed
 
 
 def test_one_or_several_are_said_rightly():
@@ -425,7 +369,7 @@ Z = RNG.normal(size=(60, 2))
 EVIDENCE = Evidence({"a": Z[:, 0], "b": Z[:, 0] ** 2}, np.column_stack([Z, Z[:, 1] ** 3, np.ones(60)]))
 RECORDS = [
     (Diagnosis, diagnose(EVIDENCE)),
-    (NoiseFloor, noise_floor(mcc, EVIDENCE, n_draws=19, budget=0.0)),
+    (NoiseFloor, noise_floor(mcc, EVIDENCE, n_draws=19)),
     (NoiseFloor, NoiseFloor("wsepin", "permutation", reason=Finding("no_pairing", metric="wsepin", looks_at="codes"))),
     (Interval, interval(mcc, EVIDENCE, n_parts=8)),
     (Comparison, compared(mcc, {"one": EVIDENCE, "two": EVIDENCE}, n_parts=8)),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from unweave.evaluation.similarity import Similarity, similarity
     from unweave.evaluation.unlabelled import Unlabelled, unlabelled
     from unweave.evidence import Evidence, EvidenceError, EvidenceOptions, FactorKind, Jacobians, Posterior
+    from unweave.identifiability import Ladder, ladder
     from unweave.metrics.manifolds import Spectrum, spectrum
     from unweave.score import Score
     from unweave.trust import Diagnosis, NoiseFloor, diagnose, noise_floor
@@ -45,6 +46,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "FileError": "unweave.errors",
             "InputError": "unweave.errors",
             "Jacobians": "unweave.evidence",
+            "Ladder": "unweave.identifiability",
             "Metric": "unweave.card",
             "MetricError": "unweave.card",
             "MetricUndefined": "unweave.card",
@@ -65,6 +67,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "estimators": "unweave.estimators",
             "evaluate": "unweave.evaluation",
             "integrations": "unweave.integrations",
+            "ladder": "unweave.identifiability",
             "metric": "unweave.card",
             "metrics": "unweave.metrics",
             "models": "unweave.models",
@@ -84,6 +87,8 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "evaluate",
     "compare",
     "Evaluation",
+    "ladder",
+    "Ladder",
     "Score",
     "Evidence",
     "Posterior",

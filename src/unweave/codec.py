@@ -19,6 +19,7 @@ import numpy as np
 from cattrs.errors import AttributeValidationNote, IterableValidationNote
 
 from unweave.findings import Finding
+from unweave.sentences import printable
 
 Record = TypeVar("Record")
 INFINITIES = ("inf", "-inf")
@@ -133,7 +134,7 @@ def _truth(item: Any, _kind: object) -> bool:
 def _text(item: Any, kind: Any) -> str:
     if not isinstance(item, str):
         raise ValueError(f"{item!r} is not a text")
-    return item if kind is str else kind(_one_of(item, kind))  # other kinds of text are enumerations
+    return printable(item) if kind is str else kind(_one_of(item, kind))  # other kinds of text are enumerations
 
 
 def _array(item: Any, _kind: object) -> np.ndarray:

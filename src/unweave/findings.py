@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from unweave.sentences import filled, say, templates
+from unweave.sentences import filled, printable, say, templates
 
 Quantity = float | str
 
@@ -167,8 +167,9 @@ def _sentence(finding: Finding, quantities: Mapping[str, Any]) -> str:
 
 
 def _plain(quantity: Any) -> Quantity:
-    """Convert a numpy number to a Python number."""
-    return quantity.item() if hasattr(quantity, "item") else quantity
+    """Convert a numpy number to a Python number, and a text to one without control characters."""
+    quantity = quantity.item() if hasattr(quantity, "item") else quantity
+    return printable(quantity) if isinstance(quantity, str) else quantity
 
 
 def _strict(quantity: Quantity) -> Any:

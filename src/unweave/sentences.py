@@ -15,9 +15,21 @@ from importlib.resources import files
 from string import Formatter
 from typing import Any
 
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 MINUS, NOTHING = "\N{MINUS SIGN}", "\N{EN DASH}"
-READ_OUT = 0.8  # smallest R2 at which a factor counts as readable from the codes
 _OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {"<": operator.lt, "=": operator.eq, "-": operator.sub}
+
+
+def printable(name: object) -> str:
+    """A name as one line of text without characters that control a terminal or the direction of writing.
+
+    >>> printable("a\\nb"), printable("size")
+    ('a b', 'size')
+    """
+    text = str(name)
+    if text.isprintable():
+        return text
+    return CONTROL.sub(lambda found: " " if found[0] in "\n\r\t\f" else "\ufffd", text)
 
 
 def fixed(value: float | None, digits: int = 3) -> str:
@@ -110,8 +122,8 @@ def texts(table: str) -> Mapping[str, str]:
 def say(name: str, /, **values: object) -> str:
     """The sentence of this name in the section ``[answers]``.
 
-    >>> say("obstacle", reason="mixed", others=["y"]), say("unexplained", share=0.25)
-    ('mixed with y', "25 % of the codes' variance is not explained by the factors")
+    >>> say("note_of", reason="absent"), say("unexplained", share=0.25)
+    ('no probe reads it', "25 % of the codes' variance is not explained by the factors")
     """
     return filled(templates()["answers"][name], values)
 
@@ -172,18 +184,6 @@ def _alternatives(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def found_factors(yes: Sequence[str], partly: Sequence[str], no: Sequence[str]) -> str:
-    """How many factors have codes of their own, and which.
-
-    >>> found_factors(["x", "y"], [], ["shape"])
-    '2 of 3 factors have codes of their own: x and y. Not found: shape.'
-    """
-    n = len(yes) + len(partly) + len(no)
-    if len(yes) == n:
-        return say("all_found", n=n)
-    return say("some_found", n=n, n_yes=len(yes), yes=yes, partly=partly, no=no if yes or partly else [])
-
-
 def reported_score(
     metric: str, value: float, low: float | None, high: float | None, confidence: float | None, noise: float | None
 ) -> str:
@@ -198,33 +198,3 @@ def reported_score(
     if noise is not None:
         beside.append(say("reported_noise", noise=noise))
     return say("reported_score", metric=metric, value=value, beside="; ".join(beside))
-
-
-def separate(factors: Sequence[str], codes: Sequence[str], readable: float | None) -> str:
-    """What to do about factors that are mixed with each other; ``readable`` is the lowest R2 of a linear probe.
-
-    >>> print(separate(["x", "y"], ["code 1"], None).partition(". ")[0])
-    x and y are mixed with each other in code 1
-    """
-    is_readable = readable is not None and readable >= READ_OUT
-    return say("separate", factors=factors, codes=codes, readable=readable, is_readable=is_readable)
-
-
-def most_found(counts: Mapping[str, tuple[int, int]]) -> str:
-    """Which representation has the most factors in codes of their own; ``counts`` has pairs (factors found, factors).
-
-    >>> most_found({"a": (2, 3), "b": (1, 3)})
-    'a has the most factors in codes of their own: 2 of 3.'
-    >>> most_found({"a": (2, 2), "b": (1, 3)})
-    'a has every factor in a code of its own.'
-    """
-    if not counts:
-        return say("no_factor_table")
-    shares = {name: n_found / n for name, (n_found, n) in counts.items()}
-    most = max(shares.values())
-    best = [name for name, share in shares.items() if share == most]
-    if most == 0:
-        return say("none_found")
-    n_found, n = counts[best[0]]
-    key = "every_found" if most == 1 else "equally_found" if len(best) == len(counts) else "most_found"
-    return say(key, best=best, n_found=n_found, n=n)

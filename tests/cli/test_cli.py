@@ -118,10 +118,10 @@ class TestScore:
     def test_names_by_option_and_from_the_file(self, run, folder):
         np.savez(folder / "code names.npz", factors=FACTORS, codes=CODES, code_names=["left", "right"])
         found = evaluation_of(run("score", "code names.npz", "--factor-names", "big, small", *QUICK, "--json"))
-        assert [factor["name"] for factor in found.data["factors"]] == ["big", "small"]
-        assert found.data["representations"]["codes"]["code_names"] == ["left", "right"]
+        assert [factor.name for factor in found.data.factors] == ["big", "small"]
+        assert found.data.representations["codes"].code_names == ("left", "right")
         found = evaluation_of(run("score", "code names.npz", "--code-names", "a,b", *QUICK, "--json"))
-        assert found.data["representations"]["codes"]["code_names"] == ["a", "b"]
+        assert found.data.representations["codes"].code_names == ("a", "b")
 
     def test_metrics_with_options(self, run):
         found = evaluation_of(run("score", "both.npz", "--metrics", "mcc:correlation=spearman, r2:n_folds=3", "--json"))
@@ -141,13 +141,13 @@ class TestScore:
         table = TABLE.with_columns(pl.Series("factor hue", np.arange(N_ROWS) % 3))
         table.write_csv(folder / "kinds.csv")
         found = evaluation_of(run("score", "kinds.csv", "--kinds", stated, "--metrics", "mcc", "--json", "--quick"))
-        assert [factor["kind"] for factor in found.data["factors"]] == kinds
+        assert [factor.kind for factor in found.data.factors] == kinds
 
     def test_factors_and_codes_by_name(self, run):
         arguments = ("--factors", "code u", "--codes", "factor size, code v", "--metrics", "r2", "--json", "--quick")
         found = evaluation_of(run("score", "both.csv", *arguments))
         assert list(found["r2"].per_factor) == ["code u"]
-        assert found.data["representations"]["codes"]["n_codes"] == 2
+        assert found.data.representations["codes"].n_codes == 2
 
     def test_row_groups(self, run):
         """The parts on which mcc is cross-fitted consist of whole groups."""
@@ -160,7 +160,7 @@ class TestScore:
     def test_missing_values(self, run):
         assert "Values are missing in 1 of 80 rows: factor 'factor 0' (1)" in refused(run("score", "gap.npz"))
         found = evaluation_of(run("score", "gap.npz", "--missing", "drop", *QUICK, "--json"))
-        assert (found.data["n_rows"], found.data["n_dropped"]) == (79, 1)
+        assert (found.data.n_rows, found.data.n_dropped) == (79, 1)
         assert "1 row with missing values was dropped." in run("score", "gap.npz", "--missing", "drop", *QUICK).stdout
 
     def test_seeds_and_jobs(self, run):
@@ -175,7 +175,7 @@ class TestScore:
         found = evaluation_of(run(*chosen, "--json"))
         assert all(row.noise_floor.p_value <= 0.01 and row.interval.defined for row in found.rows)
         assert {row.verdict.level for row in found.rows} == {"trust"}
-        assert found.data["diagnosis"]["codes"]["n_rows"] == found.data["n_rows"]
+        assert found.data.diagnosis["codes"].n_rows == found.data.n_rows
         table = run(*chosen).stdout
         assert all(heading in table for heading in ("noise", "95 % interval", "verdict", "Report:", "Next:"))
 

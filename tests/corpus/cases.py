@@ -226,7 +226,7 @@ for names in (list(ALL)[start : start + 7] for start in range(0, len(ALL), 7)):
     add(f"metrics: {names[0]} to {names[-1]}", lambda names: {name: ALL[name](EVERYTHING) for name in names}, names)
 OPTIONS = {
     "matching": {"mcc": [{"correlation": "spearman"}, {"normalise": "coverage"}, {"cross_fit": True}],
-        "r2": [{"probe": est.RandomForest()}, {"n_folds": 3}], "identification": [{"n_folds": 3}]},
+        "r2": [{"probe": est.RandomForest()}, {"n_folds": 3}]},
     "trees": {"dci_disentanglement": [{"probe": est.Lasso()}, {"weights": "uniform"}, {"test_share": 0.4}],
         "dci_completeness": [{"probe": est.RandomForest()}], "dci_informativeness": [{"measure": "accuracy"}],
         "dci_explicitness": [{"floor": "best"}]},

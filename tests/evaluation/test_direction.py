@@ -87,7 +87,7 @@ def test_floors_verdicts_and_ties_agree(compared, label):
     # a count has no range; the noise floor of the distance is high, so the calibrated score has to be read
     levels = {"t_mex": "no verdict", ALIGNMENT: "trust", "distance": "caution"}
     assert good.verdict.level == levels[label]
-    assert list(compared.data["comparison"][label]["scores"]) == ["good", "poor"]
+    assert list(compared.data.comparison[label].scores) == ["good", "poor"]
 
 
 def test_an_alignment_is_tried_elsewhere_as_it_has_a_range(compared):

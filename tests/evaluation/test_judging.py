@@ -9,7 +9,6 @@ import pytest
 
 import unweave
 from unweave import Evidence, EvidenceError, Score, compare, evaluate, metrics
-from unweave.codec import plain_data
 from unweave.evaluation import loop as judging
 from unweave.metrics import mcc, r2
 from unweave.trust.comparison import compared
@@ -50,7 +49,7 @@ def test_intervals_and_ties_are_those_of_each_metric_alone(row_groups):
     for label, metric in labels.items():
         seeded = functools.partial(metric, rng=3)
         alone = compared(seeded, evidences, level=0.9)
-        assert found.data["comparison"][label] == plain_data(alone)
+        assert found.data.comparison[label] == alone
         for name, evidence in evidences.items():
             assert found.row(label, name).interval == interval(seeded, evidence, level=0.9)
 
@@ -67,7 +66,7 @@ def test_a_metric_that_fails_somewhere_compares_nothing():
 
     codes = {"two": FACTORS, "three": np.column_stack([FACTORS, NOISE[:, 0]])}
     found = compare(FACTORS, codes, metrics=["mcc", fails_on_many_codes], budget=UNBOUND)
-    assert set(found.data["comparison"]) == {"mcc"}
+    assert set(found.data.comparison) == {"mcc"}
     assert found.row("fails_on_many_codes", "two").interval.defined
 
 

@@ -23,29 +23,29 @@ def test_a_factor_is_drawn_against_the_purest_of_its_codes_or_of_all():
     chosen = [[1, 0, 0, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
     purity = [[0.2, 0.1, 0.1, np.nan, np.nan], [0.3, 0.7, 0.2, 0.5, np.nan], [0.9, 0.4, 0.3, 0.4, np.nan]]
     pairs = drawn(table, table[:, :3], chosen, purity, constant=("z2",))
-    assert [(pair["factor"], pair["code"]) for pair in pairs] == [("z0", "c1"), ("z1", "c1")]
+    assert [(pair.factor, pair.code) for pair in pairs] == [("z0", "c1"), ("z1", "c1")]
 
 
 def test_values_are_scaled_between_the_ends_of_factors_and_between_quantiles_of_codes():
     factor, code = np.arange(101.0)[:, None] - 50, np.arange(101.0)[:, None] ** 2
     (pair,) = drawn(factor, code, [[1]], [[1.0]])
     low, high = np.quantile(code, (0.01, 0.99))
-    assert pair["x"] == np.round(np.arange(101) / 100, 3).tolist()
-    assert pair["y"] == np.round(np.clip((code[:, 0] - low) / (high - low), 0, 1), 3).tolist()
-    assert (pair["y"][0], pair["y"][-1]) == (0.0, 1.0)
+    assert pair.x == tuple(np.round(np.arange(101) / 100, 3).tolist())
+    assert pair.y == tuple(np.round(np.clip((code[:, 0] - low) / (high - low), 0, 1), 3).tolist())
+    assert (pair.y[0], pair.y[-1]) == (0.0, 1.0)
 
 
 def test_a_constant_code_is_drawn_on_a_line():
     (pair,) = drawn(np.arange(5.0)[:, None], np.full((5, 1), 3.0), [[1]], [[1.0]])
-    assert pair["y"] == [0.0] * 5
+    assert pair.y == (0.0,) * 5
 
 
 @pytest.mark.parametrize("n_rows", [MOST_ROWS, MOST_ROWS + 1, 1000])
 def test_of_many_rows_150_are_drawn_with_the_first_and_the_last(n_rows):
     factor = np.arange(float(n_rows))[:, None]
     (pair,) = drawn(factor, factor, [[1]], [[1.0]])
-    assert len(pair["x"]) == 150
-    assert (pair["x"][0], pair["x"][-1]) == (0.0, 1.0)
+    assert len(pair.x) == 150
+    assert (pair.x[0], pair.x[-1]) == (0.0, 1.0)
 
 
 def test_of_many_factors_the_first_24_are_drawn():

@@ -30,10 +30,10 @@ def found():
 
 
 def test_the_panel_is_of_the_codes_that_matter(found):
-    screening = found.data["screening"]["codes"]
-    assert (screening["n_codes"], screening["n_found"], screening["n_rows"]) == (M, D, N // 2)
-    assert found.data["n_rows"] == N // 2
-    assert found.data["representations"]["codes"]["code_names"] == [f"code {i}" for i in PLANTED]
+    screening = found.data.screening["codes"]
+    assert (screening.n_codes, screening.n_found, screening.n_rows) == (M, D, N // 2)
+    assert found.data.n_rows == N // 2
+    assert found.data.representations["codes"].code_names == tuple(f"code {i}" for i in PLANTED)
     assert found["identification"].value > 0.9
     assert not [row.label for row in found.rows if row.problem]
     assert [row["codes"] for row in found.answer["factors"]] == [[f"code {i}"] for i in PLANTED]
@@ -58,19 +58,19 @@ def test_it_is_said_how_many_codes_are_not_shown(found):
 def test_named_metrics_take_all_codes_unless_told_otherwise():
     everything = evaluate(CONCEPTS, SPARSE, metrics=["mcc"], quick=True)
     assert everything["mcc"].raw == pytest.approx(mcc(CONCEPTS, CODES).raw, abs=1e-10)
-    assert "screening" not in everything.data
+    assert everything.data.screening == {}
     with pytest.raises(EvidenceError, match="The codes were not screened: pass screen=True"):
         everything.code_frame()
     chosen = evaluate(CONCEPTS, CODES, metrics=["mcc"], quick=True, screen=True)
     second = np.sort(Evidence(CONCEPTS, CODES).split(0.5, seed=0)[1])
     assert chosen["mcc"].raw == pytest.approx(mcc(CONCEPTS[second], CODES[second]).raw, abs=1e-10)
-    assert chosen.data["representations"]["codes"]["n_codes"] == D
+    assert chosen.data.representations["codes"].n_codes == D
 
 
 def test_codes_without_any_dependence_get_the_score_of_chance():
     noise = sparse.random_array((N, 500), density=0.05, rng=np.random.default_rng(1), format="csr")
     found = evaluate(CONCEPTS, noise, metrics=["mcc", "r2"], screen=True, quick=True)
-    assert found.data["screening"]["codes"]["n_scored"] == D  # the strongest ones, which are none
+    assert found.data.screening["codes"].n_scored == D  # the strongest ones, which are none
     assert found["mcc"].raw < 0.15  # they were selected on other rows, so the score is not biased
     assert found["r2"].raw < 0.02
     assert "Only the 3 strongest codes are scored and shown; 497 are not." in " ".join(str(found).split())
@@ -78,8 +78,8 @@ def test_codes_without_any_dependence_get_the_score_of_chance():
 
 def test_representations_are_compared_on_the_same_rows():
     both = compare(CONCEPTS, {"wide": SPARSE, "small": CODES[:, PLANTED]}, quick=True, screen=None)
-    assert both.data["n_rows"] == N // 2
-    assert list(both.data["screening"]) == ["wide"]
+    assert both.data.n_rows == N // 2
+    assert list(both.data.screening) == ["wide"]
     assert both.score("mcc", "wide").raw == pytest.approx(both.score("mcc", "small").raw, abs=1e-10)
 
 
@@ -177,14 +177,14 @@ def test_the_strongest_codes_of_every_factor_are_scored_first():
     assert chosen.tolist() == [0, *range(2, 65)]
 
 
-def test_codes_at_the_rate_are_found_and_a_thousand_are_listed():
+def test_codes_at_the_rate_are_found_and_a_thousand_are_listed(monkeypatch):
     q_values = np.where(np.arange(1500) < 1200, 0.05, 0.0501)
-    found = screened_first._described(selected(["a"] * 1500, q_values), 7, 300)
-    assert {key: found[key] for key in found if key != "codes"} == {
-        "n_codes": 5000, "n_found": 1200, "n_scored": 7, "n_rows": 300, "rate": 0.05,
-    }  # fmt: skip
-    assert len(found["codes"]) == 1000
-    assert len(screened_first._described(selected(["a"] * 3), 3, 300)["codes"]) == 3
+    monkeypatch.setattr(screened_first, "screened", lambda *_, **__: selected(["a"] * 1500, q_values))
+    monkeypatch.setattr(screened_first, "_chosen", lambda *_: np.arange(3))
+    _, known = screened_first.screened_first({"x": Evidence(CONCEPTS, CODES)}, True, True)
+    found = known["x"]
+    assert (found.n_codes, found.n_found, found.n_scored, found.n_rows, found.rate) == (5000, 1200, 3, N // 2, 0.05)
+    assert len(found.codes) == 1000
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,7 @@ def test_rows_with_missing_values_are_refused_or_dropped():
 
 def test_an_evaluation_has_floors_intervals_and_says_what_it_used(blocks):
     found = evaluate(blocks, metrics=["mcc", "r2"], budget=5, progress=False)
-    assert found.data["n_rows"] == N
+    assert found.data.n_rows == N
     for row in found.rows:
         assert row.noise_floor.floor < row.score.raw
     kinds = {row.label: row.score.caveats[-1].kind for row in found.rows}

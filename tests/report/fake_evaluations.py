@@ -6,8 +6,8 @@ import numpy as np
 
 from unweave import Score
 from unweave.card.card import CardDescription
-from unweave.codec import plain_data
 from unweave.evaluation import Evaluation, Row
+from unweave.evaluation.results import CodesDescription, EvaluationData, FactorDescription
 from unweave.findings import stated
 from unweave.metrics import CATALOGUE
 from unweave.responses.constraints import FunctionalConstraint
@@ -175,22 +175,18 @@ def fake_evaluation(representations=("codes",), n_factors=4, n_codes=12, trusted
     ]
     if not trusted:
         rows = [dataclasses.replace(row, noise_floor=None, interval=None, verdict=None) for row in rows]
-    data = {
-        "n_rows": 10_000,
-        "n_dropped": 3,
-        "factors": [{"name": name, "kind": "categorical" if name == "shape" else "continuous"} for name in factors],
-        "representations": {
-            name: {"n_codes": n_codes, "code_names": codes, "fingerprint": f"{k:02d}c0ffee{k:02d}"}
+    ties = (tuple(representations[:2]), *([tuple(representations[2:])] if representations[2:] else []))
+    comparison = Comparison("", 0.9, ties=ties, notes=(stated("Few parts."),))
+    data = EvaluationData(
+        n_rows=10_000,
+        n_dropped=3,
+        factors=tuple(FactorDescription(name, "categorical" if name == "shape" else "continuous") for name in factors),
+        representations={
+            name: CodesDescription(n_codes, tuple(codes), f"{k:02d}c0ffee{k:02d}")
             for k, name in enumerate(representations)
         },
-        "versions": {"python": "3.11.7", "unweave": "0.1.0", "numpy": "2.4.6"},
-    }
-    if trusted:
-        data["diagnosis"] = dict.fromkeys(representations, fake_diagnosis(factors, codes).to_dict())
-    if trusted and len(representations) > 1:
-        ties = (tuple(representations[:2]), *([tuple(representations[2:])] if representations[2:] else []))
-        data["comparison"] = {
-            entry[0]: plain_data(Comparison(entry[0], 0.9, ties=ties, notes=(stated("Few parts."),)))
-            for entry in chosen
-        }
+        versions={"python": "3.11.7", "unweave": "0.1.0", "numpy": "2.4.6"},
+        diagnosis=dict.fromkeys(representations, fake_diagnosis(factors, codes)) if trusted else {},
+        comparison={entry[0]: comparison for entry in chosen} if trusted and len(representations) > 1 else {},
+    )
     return Evaluation(tuple(rows), data)

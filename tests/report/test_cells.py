@@ -13,7 +13,6 @@ from unweave.report import tables as runs
 from unweave.report import tables as unlabelled_table
 from unweave.report.markdown import _fenced
 from unweave.report.summary import _domain
-from unweave.report.terminal import MOST_IN_THE_WAY, _in_the_way
 
 
 @pytest.mark.parametrize(
@@ -50,13 +49,6 @@ def test_a_setting_of_one_seed_has_no_spread():
     assert cell(math.nan, math.nan) == grouped_table.fixed(None)
 
 
-@pytest.mark.parametrize(("n", "more"), [(MOST_IN_THE_WAY, ""), (MOST_IN_THE_WAY + 1, "; and 2 more")])
-def test_obstacles_are_listed_until_they_are_too_many(n, more):
-    others = [f"x{k}: noise" for k in range(n)]
-    shown = others if not more else others[: MOST_IN_THE_WAY - 1]
-    assert _in_the_way(others) == "; ".join(shown) + more
-
-
 def pair(matched, linear=0.0, chance=0.1, name="b"):
     return RunPair("a", name, matched, chance, linear, 0.5, {})
 
@@ -87,16 +79,6 @@ def test_of_many_pairs_of_runs_the_best_and_the_worst_are_shown(n_pairs):
     if n_pairs > 15:
         assert f"{n_pairs - 14} pairs with intermediate agreement" in text
     assert " inf " in text
-
-
-@pytest.mark.parametrize("extra", [0, 1, 20])
-def test_of_many_factors_the_page_shows_the_best_and_the_worst(extra):
-    n = html.MOST_FACTORS + extra
-    rows = [{"factor": k, "share": None if k == 3 else k / n} for k in range(n)]
-    shown = [row["factor"] for row in html._shown_factors({"factors": rows})]
-    ordered = [*(k for k in reversed(range(n)) if k != 3), 3]
-    half = html.MOST_FACTORS // 2
-    assert shown == (list(range(n)) if not extra else [*ordered[:half], *ordered[-half:]])
 
 
 def test_dots_of_a_pair_are_within_their_box():

@@ -13,23 +13,14 @@ from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.evaluation.unlabelled import RunFacts, RunPair, Unlabelled
 from unweave.metrics.manifolds import Spectrum
 from unweave.report import terminal as whole_text
-from unweave.report.answer import Answer, ComparedQuestion, FactorRow, QuestionLine, Ranked
+from unweave.report.answer import ComparedQuestion, Ranked
 from unweave.report.figures.curves import draw_runs
 from unweave.report.geometry import geometry_table
 from unweave.report.latex import latex_rows
 from unweave.report.tables import READING, concept_table, grouped_table, runs_table
-from unweave.report.terminal import (
-    CANNOT_TELL,
-    MOST_FACTORS,
-    factor_table,
-    left_out,
-    metric_table,
-    question_table,
-    ranked_table,
-    representation_table,
-    shown_factors,
-)
+from unweave.report.terminal import metric_table, ranked_table
 from unweave.sentences import NOTHING
+from unweave.trust.verdict_record import Level
 
 
 def printed(thing, width=120):
@@ -263,94 +254,11 @@ def test_runs_without_factors_and_their_agreement():
     ]
 
 
-FACTORS = [
-    FactorRow("size", "yes", ("c1", "c2", "c3", "c4"), 0.98765, 0.91234, 1.0),
-    FactorRow("a factor with a name of more than 24 letters", "no", (), None, obstacle="mixed with size"),
-    FactorRow("hue", "partly", ("c5",), 0.5),
-]
-
-
-def test_factors_with_their_codes_and_obstacles():
-    assert shown(printed(factor_table(FACTORS))) == [
-        "",
-        " factor                    found   best code              how well (0 to 1)    what is in the way",
-        " " + "─" * 96,
-        " size                      yes     c1, c2, c3 and 1 more  0.99 (0.91 to 1.00)",
-        " a factor with a name of…  no                                                  mixed with size",
-        " hue                       partly  c5                     0.50",
-    ]
-    narrow = shown(printed(factor_table(FACTORS), width=60))
-    assert any("yes" in line and line.endswith("0.99 (0.91 to 1.00)") for line in narrow)  # numbers are not wrapped
-
-
-@pytest.mark.parametrize("extra", [0, 1, 6])
-def test_of_many_factors_the_best_and_the_worst_are_shown(extra):
-    n = MOST_FACTORS + extra
-    rows = [FactorRow(f"z{k}", "no", (), None if k == 5 else k / n) for k in range(n)]
-    order = [*(k for k in reversed(range(n)) if k != 5), 5]
-    expected = [*order[:12], *order[-12:]] if extra else range(n)
-    assert [row.factor for row in shown_factors(rows)] == [f"z{k}" for k in expected]
-    said = f"Only the 12 best and the 12 worst recovered of {n} factors are shown."
-    assert left_out(rows) == (said if extra else "")
-
-
-LINES = [
-    QuestionLine("a", "", "Is it so?", "yes", "mcc", 0.87654, 0.01, 0.12345, 0.81234, 0.91234, 0.9, "trust", False),
-    QuestionLine("b", "", "Is it noise?", "no", "mig", 0.04321, level="trust", at_noise_level=True),
-    QuestionLine("c", "", "Is it safe?", "no", "sap", 0.04321, level="caution", at_noise_level=True),
-    QuestionLine("d", "", "Anything else?", "a little", value=0.126),
-]
-
-
-@pytest.mark.parametrize(
-    ("width", "first", "last"),
-    [
-        (79, "yes        0.88  mcc", "13 %  unexplained variance"),
-        (80, "yes        0.88   0.12  mcc", "13 %         unexplained variance"),
-        (97, "yes        0.88   0.12  mcc", "13 %         unexplained variance"),
-        (98, "yes        0.88   0.12  0.81 to 0.91  mcc", "13 %                       unexplained variance"),
-    ],
-)
-def test_questions_with_as_much_as_the_width_allows(width, first, last):
-    _, head, _, *lines = shown(printed(question_table(LINES, width), width))
-    assert head.split()[0] == "question"
-    assert ("noise" in head, "interval" in head) == (width >= 80, width >= 98)
-    end = " " * len(last.partition("unexplained variance")[2])
-    assert lines[0] == f" Is it so?       {first}{' ' * 19}trust"
-    assert [line[-11:] for line in lines[:3]] == ["      trust", "noise level", "    caution"]
-    assert lines[3] == f" Anything else?  a little   {last}{end}"
-
-
-def answer(name, *rows):
-    return Answer(name, "", rows, (), "", ())
-
-
-def test_representations_with_their_factors():
-    answers = [
-        answer("a representation of some length", *FACTORS, FactorRow("x", "no", obstacle="noise")),
-        answer("none"),
-        answer("undefined", FactorRow("x", "not known")),
-        answer("five", *(FactorRow(f"z{k}", "yes") for k in range(5))),
-    ]
-    _, head, _, *lines = shown(printed(representation_table(answers), width=160))
-    heads = ["representation", "found", "factors with codes of their own", "what is in the way of the others"]
-    assert head.split() == " ".join(heads).split()
-    assert lines == [
-        " a representation of som…  1 of 4     size                             a factor with a name of more than 24 "
-        "letters: mixed with size; hue: ; x: noise",
-        " none                      not known",
-        f" undefined                 not known                                   {CANNOT_TELL}",
-        " five                      5 of 5     z0, z1, z2, z3 and 1 more",
-    ]
-    many = printed(representation_table([answer(f"run {k}") for k in range(30)]))
-    assert sum("run " in line for line in many) == 24
-
-
 @pytest.mark.parametrize(("n", "between"), [(12, None), (13, 1), (15, 3)])
 def test_of_many_representations_the_first_ten_and_the_last_two_are_shown(n, between):
-    ranked = [Ranked(f"run {k}", 0.5 - k / 100, None, None, "trust", "caution", False) for k in range(n)]
-    ranked[0] = Ranked("run 0", 0.5, 0.41234, 0.51234, "trust", "trust", True, "", 0.01234)
-    lines = printed(ranked_table(ComparedQuestion("q", "", "", "mcc", None, tuple(ranked))))
+    ranked = [Ranked(f"run {k}", 0.5 - k / 100, None, None, Level.CAUTION, "caution", False) for k in range(n)]
+    ranked[0] = Ranked("run 0", 0.5, 0.41234, 0.51234, Level.TRUST, "trust", True, "", 0.01234)
+    lines = printed(ranked_table(ComparedQuestion("q", "", "", "mcc", None, tuple(ranked), True)))
     assert " ".join(lines[0].split()) == "run 0 0.500 ± 0.012 0.412 to 0.512 trust best"
     kept = range(n) if between is None else [*range(10), n - 2, n - 1]
     assert [line.split()[1] for line in lines if "run" in line] == [str(k) for k in kept]
@@ -375,9 +283,9 @@ def test_metrics_by_question_with_no_number_cut():
         "   dci_disentanglement       0.702  0.118  0.660 to 0.740  trust",
         "",
         " One code per factor?",
-        "   jemmig (lower is better)  0.512  0.930  0.480 to 0.550  trust",
         "   dci_completeness          0.655  0.131  0.610 to 0.690  caution",
         "   mig                       0.041  0.033  0.010 to 0.080  do not use",
+        "   jemmig (lower is better)  0.512  0.930  0.480 to 0.550  trust",
     ]
     narrow = shown(printed(metric_table(fake_evaluation(), 79), 40))
     assert [line for line in narrow if "0.871" in line] == ["   mcc         0.871  0.214  caution"]
@@ -414,16 +322,15 @@ def test_equal_ends_of_a_range_are_one_number(low, high, text):
 )
 def test_the_heading_counts_factors_and_codes(n_factors, sizes, screened, heading):
     kinds = ["continuous"] * (n_factors - 1) + ["ordinal"]
-    data = {
-        "n_rows": 10_000,
-        "factors": [{"name": f"z{k}", "kind": kind} for k, kind in enumerate(kinds)],
-        "representations": {name: {"n_codes": size} for name, size in sizes.items()},
-        "screening": {name: {"n_codes": size} for name, size in screened.items()},
-    }
-    assert whole_text._heading(SimpleNamespace(data=data)).startswith(heading)
-    assert (
-        whole_text._heading(SimpleNamespace(data=data | {"n_rows": 0})) == "A decoder alone, without factors and codes"
+    data = SimpleNamespace(
+        n_rows=10_000,
+        factors=[SimpleNamespace(name=f"z{k}", kind=kind) for k, kind in enumerate(kinds)],
+        representations={name: SimpleNamespace(n_codes=size) for name, size in sizes.items()},
+        screening={name: SimpleNamespace(n_codes=size) for name, size in screened.items()},
     )
+    assert whole_text._heading(SimpleNamespace(data=data)).startswith(heading)
+    data.n_rows = 0
+    assert whole_text._heading(SimpleNamespace(data=data)) == "A decoder alone, without factors and codes"
 
 
 @pytest.mark.parametrize(
@@ -449,13 +356,8 @@ def columns(table):
 
 
 def test_numbers_are_aligned_and_not_wrapped():
-    nothing = ComparedQuestion("q", "", "", "mcc", None, ())
+    nothing = ComparedQuestion("q", "", "", "mcc", None, (), False)
     settings = GroupedScores({"mcc": (GroupedScore("beta 1", (0.4,), 0.4, *[math.nan] * 3),)})
-    assert columns(factor_table(FACTORS)) == ("lllll", "--w-w", [24, 28])
-    assert columns(question_table(LINES, 79)) == ("llrll", "w--w-", [])
-    assert columns(question_table(LINES, 80)) == ("llrrll", "----w-", [])
-    assert columns(question_table(LINES, 98)) == ("llrrlll", "-----w-", [])
-    assert columns(representation_table([])) == ("llll", "--ww", [24])
     assert columns(ranked_table(nothing)) == ("llrlll", "w-----", [32])
     assert columns(metric_table(fake_evaluation(), 80)) == ("lrrll", "w----", [])
     assert columns(grouped_table(settings)) == ("lrr", "-ww", [])

@@ -7,7 +7,7 @@ import pytest
 from scipy.signal import lfilter
 from scipy.stats import spearmanr
 
-from unweave import Evidence
+from unweave import Evidence, evaluate
 from unweave.metrics import mcc, r2
 from unweave.trust import row_order as module
 from unweave.trust.diagnosis import diagnose
@@ -15,12 +15,12 @@ from unweave.trust.floors import noise_floor
 from unweave.trust.intervals import interval
 from unweave.trust.row_order import (
     RowOrder,
+    _designed,
     _factor_columns,
     _goes_on,
     _lags,
     _reach,
     _rows_before,
-    _sorted,
     block_length,
     null_order,
     row_order,
@@ -54,7 +54,7 @@ def test_one_side_in_any_order_is_enough_for_permutations():
     assert row_order(Evidence(series(500, 2, 0.9, rng), rng.normal(size=(500, 3)))).kind == "exchangeable"
 
 
-def test_sorted_rows_are_no_series():
+def test_designed_rows_are_no_series():
     grid = np.array([[x, y] for x in range(20) for y in range(20)], dtype=float)
     evidence = Evidence(grid, grid @ [[1.0, 1.0], [1.0, -1.0]])
     assert row_order(evidence).kind == "exchangeable"
@@ -178,8 +178,8 @@ def test_lags_are_rank_correlations_with_the_row_before():
         ([[1, 1, 1, 1], [0, 2, 1, 3]], False),
     ],
 )
-def test_a_factor_that_rises_or_falls_over_all_rows_is_sorted(columns, expected):
-    assert _sorted(np.array(columns, dtype=float).T) is expected
+def test_a_factor_that_rises_or_falls_over_all_rows_is_designed(columns, expected):
+    assert _designed(np.array(columns, dtype=float).T) is expected
 
 
 def test_angles_are_compared_on_the_circle_and_few_columns_are():
@@ -320,3 +320,37 @@ def test_codes_alone_and_sparse_codes_have_no_order():
     assert block_length(Evidence(codes=walk)) == 1
     assert block_length(Evidence(walk, row_groups=np.arange(100))) == 1
     assert block_length(Evidence(walk)) > 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_factor_that_repeats_exactly_is_a_design_and_rows_are_permuted(seed):
+    """Recordings of 19 pitches, level by level: every 19th shift would put the pitch back."""
+    rng = np.random.default_rng(seed)
+    pitch, level = np.tile(np.arange(19.0), 16), np.repeat(rng.permutation(16), 19).astype(float)
+    for factors in (pitch[:, None], np.column_stack([level, pitch])):
+        codes = np.column_stack([pitch + rng.normal(size=304), np.cos(pitch / 6), rng.normal(size=304)])
+        evidence = Evidence(factors, codes, kinds="continuous")
+        assert row_order(evidence).kind == "exchangeable"
+        assert noise_floor(mcc, evidence, n_draws=29).p_value == 1 / 30
+    cut = Evidence(pitch[:-7, None], codes[:-7], kinds="continuous")
+    assert row_order(cut).kind == "exchangeable"
+
+
+@pytest.mark.parametrize("period", [8, 24, 60])
+def test_a_factor_that_nearly_repeats_has_no_test_but_by_groups(period):
+    rng = np.random.default_rng(period)
+    cycle = np.sin(2 * np.pi * np.arange(960) / period) + 0.2 * rng.normal(size=960)
+    codes = cycle + 0.3 * rng.normal(size=960)
+    known = row_order(Evidence(cycle, codes))
+    assert (known.kind, known.untestable) == ("series", True)
+    assert known.period % period in (0, 1, period - 1)
+    found = evaluate(cycle, codes, metrics="mcc", progress=False).rows[0]
+    assert (found.level, found.verdict.reasons[0].finding.kind) == ("caution", "series_periodic")
+    assert math.isnan(found.noise_floor.p_value)
+    in_groups = Evidence(cycle, codes, row_groups=rng.permutation(40)[np.arange(960) // 24])
+    assert row_order(in_groups).kind == "exchangeable"
+
+
+def test_a_series_that_does_not_repeat_is_shifted():
+    known = [row_order(unrelated(1000, 0.9, seed)) for seed in range(20)]
+    assert {(each.kind, each.period) for each in known} == {("series", 0)}

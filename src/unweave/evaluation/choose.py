@@ -18,10 +18,11 @@ from unweave.names import option_suggestion, suggestion
 from unweave.options import check_option_values, option_types
 from unweave.own_modules import imported
 from unweave.score import Score
+from unweave.sentences import printable
 from unweave.trust.budget import UNKNOWN, DataSizes, Work, table
 from unweave.trust.scoring import ScoredMetric
 
-PANEL_VERSION = 1
+PANEL_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Question:
     """A question and the metrics that answer it.
 
     ``short`` is the question for narrow tables. ``measures`` lists the values of `Card.measures` that belong to it.
-    ``panel`` names its metrics in the panel in order of preference: the first one that may be trusted gives the answer.
+    ``panel`` names its metrics in the panel: the first one always gives the answer, and the others are further rows.
 
     >>> QUESTIONS[0].text
     'Is every factor in a code of its own?'
@@ -55,21 +56,21 @@ QUESTIONS = (
         "Can the factors be read out of the codes?",
         "Are the factors readable?",
         ("explicitness",),
-        ("r2", "dci_informativeness"),
+        ("r2",),
     ),
     Question(
         "modularity",
         "Does each code carry one factor only?",
         "One factor per code?",
         ("modularity", "modularity and explicitness"),
-        ("dci_disentanglement", "minimality"),
+        ("dci_disentanglement",),
     ),
     Question(
         "compactness",
         "Is each factor in one code only?",
         "One code per factor?",
         ("compactness", "compactness and explicitness"),
-        ("dci_completeness", "mig", "rmig"),
+        ("dci_completeness", "mig"),
     ),
     Question(
         "other content",
@@ -210,7 +211,7 @@ def _label(choice: Any) -> str:
         _check_option(metric_of(choice), option)
     check_option_values(name, option_types(inspect.unwrap(metric_of(choice))), options)
     stated = ", ".join(f"{option}={value}" for option, value in options.items())
-    return f"{name} ({stated})" if stated else name
+    return printable(f"{name} ({stated})") if stated else name
 
 
 def chosen_by_text(text: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 import time
 from collections import Counter
@@ -14,12 +15,13 @@ from typing import Any, Unpack, cast
 
 import joblib
 import numpy as np
+from scipy import stats
 
 from unweave.arrays import Rows
 from unweave.card import Card
 from unweave.card.card import CardDescription
 from unweave.card.decorator import metric_of, stated_options
-from unweave.codec import plain_data
+from unweave.estimators.independence import corrected
 from unweave.evaluation.choose import (
     PANEL_VERSION,
     MetricChoice,
@@ -27,19 +29,21 @@ from unweave.evaluation.choose import (
     expected_seconds,
     fitting_metrics,
 )
-from unweave.evaluation.results import Evaluation, Row, described_data
+from unweave.evaluation.results import Evaluation, EvaluationData, MatchedPair, Row, ScreenedCode, Screening
 from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
 from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
+from unweave.identifiability import Ladder, ladder
 from unweave.metrics import identification
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.names import explains_options
 from unweave.progress import Progress, progress_bar
 from unweave.randomness import seed_range
 from unweave.score import Score
+from unweave.sentences import printable
 from unweave.threads import thread_controller
 from unweave.trust.budget import draw_plan, seconds_of_diagnosis, work_of
-from unweave.trust.comparison import comparison_of_parts
+from unweave.trust.comparison import Comparison, Difference, comparison_of_parts, letters_of, sets_of_ties
 from unweave.trust.diagnosis import diagnose
 from unweave.trust.floors import may_use_some_rows, noise_floors
 from unweave.trust.intervals import PartScores, check_level, interval_of_parts, part_scores
@@ -76,7 +80,7 @@ def assured(
         progress.step(f"diagnosis{about}", seconds_of_diagnosis(evidence))
         dense = evidence.sparse_codes is None
         diagnosis = diagnose(evidence if dense else evidence.factors_alone())
-        known["diagnosis"][name] = diagnosis.to_dict()
+        known["diagnosis"][name] = diagnosis
         steps = check_steps(evidence, diagnosis) if dense and budget else None
         plan = draw_plan(
             {label: work_of(metric) for label, metric in metrics.items()},
@@ -133,7 +137,7 @@ def _seeded(entry: Any, seed: int | None) -> Any:
 
 def _compared(
     of_parts: Mapping[str, Mapping[str, PartScores | Finding]], chosen: Mapping[str, Any], level: float
-) -> dict[str, Any]:
+) -> dict[str, Comparison]:
     """Which representations differ significantly, for every metric with factors that has a score for all of them.
 
     The comparison uses the same parts of the samples as the intervals.
@@ -142,7 +146,7 @@ def _compared(
     for label, entry in chosen.items():
         card, found = metric_of(entry).card, {name: parts[label] for name, parts in of_parts.items() if label in parts}
         if len(found) == len(of_parts) and "factors" in card.needs:
-            comparisons[label] = plain_data(comparison_of_parts(card.name, found, level))
+            comparisons[label] = comparison_of_parts(card.name, found, level)
     return comparisons
 
 
@@ -153,7 +157,7 @@ MOST_FACTORS = 24
 SHARES = (0.01, 0.99)  # codes beyond these quantiles are drawn at the edge
 
 
-def matched_pairs(evidence: Evidence, score: Score) -> list[dict[str, Any]]:
+def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
     """The code that `identification` matched to each factor, and the values of both on some rows, scaled to 0..1.
 
     A factor without a matched code is paired with the code that depends on it most. Constant factors are left out, and
@@ -162,7 +166,7 @@ def matched_pairs(evidence: Evidence, score: Score) -> list[dict[str, Any]]:
     >>> from unweave.metrics import identification
     >>> z = np.random.default_rng(0).normal(size=(200, 2))
     >>> evidence = Evidence(z, z[:, ::-1])
-    >>> [(pair["factor"], pair["code"]) for pair in matched_pairs(evidence, identification(evidence))]
+    >>> [(pair.factor, pair.code) for pair in matched_pairs(evidence, identification(evidence))]
     [('factor 0', 'code 1'), ('factor 1', 'code 0')]
     """
     chosen, purity = score.parts["chosen_matrix"], score.parts["purity_matrix"]
@@ -173,22 +177,16 @@ def matched_pairs(evidence: Evidence, score: Score) -> list[dict[str, Any]]:
             continue
         used = np.flatnonzero(chosen[:, j])
         i = int(used[purity[used, j].argmax()] if used.size else purity[:, j].argmax())
-        pairs.append(
-            {
-                "factor": name,
-                "code": evidence.code_names[i],
-                "x": _positions(evidence.factors[:, j], rows, (0.0, 1.0)),
-                "y": _positions(evidence.codes[:, i], rows, SHARES),
-            }
-        )
-    return pairs
+        x = _positions(evidence.factors[:, j], rows, (0.0, 1.0))
+        pairs.append(MatchedPair(name, evidence.code_names[i], x, _positions(evidence.codes[:, i], rows, SHARES)))
+    return tuple(pairs)
 
 
-def _positions(column: np.ndarray, rows: np.ndarray, shares: tuple[float, float]) -> list[float]:
+def _positions(column: np.ndarray, rows: np.ndarray, shares: tuple[float, float]) -> tuple[float, ...]:
     """Values of these rows, scaled to 0..1 between two quantiles of the column and rounded to three digits."""
     low, high = np.quantile(column, shares)
     width = high - low if high > low else 1.0
-    return np.round(np.clip((column[rows] - low) / width, 0.0, 1.0), 3).tolist()
+    return tuple(np.round(np.clip((column[rows] - low) / width, 0.0, 1.0), 3).tolist())
 
 
 MANY_CODES = 1000  # with more dense codes than this, codes are screened
@@ -208,8 +206,8 @@ MOST_LISTED = 1000
 
 def screened_first(
     evidences: Mapping[str, Evidence], wanted: bool | None, is_panel: bool
-) -> tuple[Mapping[str, Evidence], dict[str, Any]]:
-    """Return the evidences to score, and under 'screening' which codes were selected.
+) -> tuple[Mapping[str, Evidence], dict[str, Screening]]:
+    """Return the evidences to score, and for every screened representation which codes were selected.
 
     With ``wanted=None``, only many codes are screened, and only for the panel. If any representation is screened, all
     of them are scored on the same half of the rows.
@@ -227,9 +225,11 @@ def screened_first(
             found = screened(evidence.rows(first), RATE, fewest=evidence.n_factors)
             chosen = _chosen(found, evidence.n_factors)
             rest = rest.choosing_codes(chosen)
-            known[name] = _described(found, chosen.size, first.size)
+            n_found = int((found.q_value <= found.rate).sum())
+            codes = tuple(ScreenedCode(**row) for row in found.rows()[: min(n_found, MOST_LISTED)])
+            known[name] = Screening(found.n_codes, n_found, chosen.size, first.size, found.rate, codes)
         scored[name] = _dense(rest)
-    return scored, {"screening": known}
+    return scored, known
 
 
 def _may_be(evidence: Evidence) -> bool:
@@ -255,18 +255,6 @@ def _chosen(found: ScreenedCodes, n_factors: int) -> Rows:
     return np.sort(found.codes[order])
 
 
-def _described(found: ScreenedCodes, n_scored: int, n_rows: int) -> dict[str, Any]:
-    significant = int((found.q_value <= found.rate).sum())
-    return {
-        "n_codes": found.n_codes,
-        "n_found": significant,
-        "n_scored": n_scored,
-        "n_rows": n_rows,
-        "rate": found.rate,
-        "codes": found.rows()[: min(significant, MOST_LISTED)],
-    }
-
-
 def _dense(evidence: Evidence) -> Evidence:
     """Convert a few sparse codes to a dense table, which every metric accepts."""
     if evidence.sparse_codes is None or evidence.n_codes > MOST_SCORED:
@@ -275,6 +263,10 @@ def _dense(evidence: Evidence) -> Evidence:
         return evidence
     return evidence.choosing_codes(np.arange(evidence.n_codes))
 
+
+BLOCKS = 20  # blocks of the jackknife behind the intervals of a ladder
+
+IDENTIFIED_SOMEHOW = ("one code", "own codes", "own direction", "readable")
 
 BUDGET = 30.0
 
@@ -397,7 +389,8 @@ def compare(
     if not (isinstance(representations, Mapping) and representations):
         raise EvidenceError("There is nothing to compare: pass a mapping from names to codes.")
     evidences = {
-        str(name): _evidence_of(str(name), factors, codes, evidence_options) for name, codes in representations.items()
+        (shown := printable(name)): _evidence_of(shown, factors, codes, evidence_options)
+        for name, codes in representations.items()
     }
     if len(evidences) < len(representations):
         raise EvidenceError("Two representations have the same name: give each a name of its own.")
@@ -470,8 +463,77 @@ def _run(
             rows, known = assured(
                 rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, progress=shown
             )
-    known |= {"panel": PANEL_VERSION} if is_panel else {}
-    return Evaluation(tuple(rows), described_data(evidences) | known | screening | _pictured(rows, evidences))
+    pairs = _pictures(rows, evidences)
+    known |= _ladders(evidences, assurance, is_panel, chosen)
+    data = EvaluationData.of(
+        evidences, **known, screening=screening, matched_pairs=pairs, panel=PANEL_VERSION * is_panel or None
+    )
+    return Evaluation(tuple(rows), data)
+
+
+def _ladders(
+    evidences: Mapping[str, Evidence], assurance: _Assurance, is_panel: bool, chosen: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Ladders of the representations and their comparison, with the panel and with `identification` only."""
+    if not (is_panel or identification.card.name in chosen):
+        return {}
+    ladders: dict[str, Ladder] = {}
+    problems = {}
+    for name, evidence in evidences.items():
+        if evidence.n_factors and evidence.n_codes:
+            one = result_or_reason(functools.partial(ladder, evidence, quick=assurance.quick), "ladder")
+            if isinstance(one, Ladder):
+                ladders[name] = one
+            else:
+                problems[name] = str(one)
+    found: dict[str, Any] = {"ladders": ladders, "ladder_problems": problems}
+    if len(ladders) == len(evidences) and len(ladders) > 1 and not assurance.quick:
+        found["ladder_comparison"] = compared_ladders(ladders, assurance.level)
+    return found
+
+
+def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
+    """Which representations differ significantly in `Ladder.value`, by t-tests with Holm's correction.
+
+    The standard error of a value is bounded by the mean of those of its factors, as if their errors were equal, and the
+    errors of two representations count as independent; both make the test conservative. Own codes count only where the
+    axes are the factors (p <= 1 - level): otherwise they are luck of a random mixing.
+    """
+    tested = {name: _tested_value(one, 1 - level) for name, one in ladders.items()}
+    order = sorted(ladders, key=lambda name: -ladders[name].value)
+    pairs = list(itertools.combinations(order, 2))
+    errors = [max(math.hypot(tested[a][1], tested[b][1]), 1e-12) for a, b in pairs]
+    gaps = [tested[a][0] - tested[b][0] for a, b in pairs]
+    t = np.abs(gaps) / np.array(errors)
+    p_values = corrected(2 * stats.t.sf(t, BLOCKS - 1), "holm")
+    reach = float(stats.t.ppf(0.5 + level / 2, BLOCKS - 1))
+    differences = tuple(
+        Difference(a, b, gap, error, gap - reach * error, gap + reach * error, float(p))
+        for (a, b), gap, error, p in zip(pairs, gaps, errors, p_values, strict=True)
+    )
+    apart = {frozenset((each.first, each.second)) for each in differences if each.p_value <= 1 - level}
+    ties = sets_of_ties(order, apart)
+    scores = {name: ladders[name].value for name in order}
+    n_rows = min(one.n_rows for one in ladders.values())
+    return Comparison("ladder", level, n_rows, scores, differences, ties, letters_of(order, ties))
+
+
+def _tested_value(one: Ladder, level: float) -> tuple[float, float]:
+    """The value without own codes that may be luck, and a bound of its standard error."""
+    counts = [row for row in one.rows if row.rung in IDENTIFIED_SOMEHOW]
+    n_free = sum(row.rung != "implied" for row in one.rows)
+    reach = float(stats.t.ppf(0.975, BLOCKS - 1))
+
+    def error(name: str) -> float:
+        widths = [max(np.abs(np.subtract(row.intervals[name], getattr(row, name)))) for row in counts]
+        return float(sum(widths)) / reach / max(n_free, 1)
+
+    linear = max(error("direction"), error("own_codes"))
+    value, spread = one.readable / 4 + one.direction / 4, error("readable") / 4 + linear / 4
+    if one.axes_p_value <= level:
+        slope = 1 / (1 - one.luck) if one.own_codes >= 0 else 1 / max(2 * one.luck, 1e-9)
+        return value + one.own_codes / 2, spread + slope * (error("own_codes") + one.luck * linear) / 2
+    return value, spread
 
 
 def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
@@ -483,14 +545,13 @@ def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
         raise EvidenceError(f"level={assurance.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
 
 
-def _pictured(rows: Iterable[Row], evidences: Mapping[str, Evidence]) -> dict[str, Any]:
-    """Data for small plots of factors against their matched codes, if `identification` was computed."""
-    pairs = {
+def _pictures(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[str, tuple[MatchedPair, ...]]:
+    """Points of factors against their matched codes, for the first seed of `identification`."""
+    return {
         row.representation: matched_pairs(evidences[row.representation], row.score)
-        for row in reversed(list(rows))
+        for row in reversed(rows)
         if row.label == identification.card.name and row.score is not None and "chosen_matrix" in row.score.parts
     }
-    return {"matched_pairs": pairs} if pairs else {}
 
 
 def _what_is_missing(evidence: Evidence) -> str:

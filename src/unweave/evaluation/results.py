@@ -6,9 +6,8 @@ import itertools
 import json
 import math
 import platform
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean, stdev
@@ -17,14 +16,17 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 from scipy import stats
 
+from unweave.arrays import FloatArray
 from unweave.card.card import CardDescription
 from unweave.codec import CodecError, plain_data, read_json, restored
 from unweave.estimators.independence import corrected
 from unweave.evidence import Evidence, EvidenceError
 from unweave.evidence.columns import quoted
 from unweave.findings import Finding, sentence_of_several
+from unweave.identifiability import Ladder
 from unweave.score import Score
-from unweave.trust.comparison import tied_letters
+from unweave.trust.comparison import Comparison, tied_letters
+from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.floors import NoiseFloor
 from unweave.trust.intervals import Interval
 from unweave.trust.verdict_record import Level, Verdict
@@ -135,6 +137,8 @@ def welch_p_value(first: Sequence[float], second: Sequence[float]) -> float:
     return float(stats.ttest_ind(first, second, equal_var=False).pvalue)
 
 
+SIGNIFICANT = 0.05
+
 NOT_IN_BUDGET = ("no_nulls_in_budget", "no_parts_in_budget")
 
 Said = tuple[str, "Row"]
@@ -200,24 +204,16 @@ def _of_first_seeds(rows: Sequence[Row]) -> list[Said]:
     ]
 
 
-SCHEMA = "unweave.evaluation/4"
+SCHEMA = "unweave.evaluation/5"
 
 Shown = TypeVar("Shown")
 
 LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
 
-# JSON escapes of control characters and of marks that change the writing direction; an escaped backslash is matched so
-# that it is skipped
-CONTROL = re.compile(r"\\\\|\\u00[0189][0-9a-f]|\\[nrtbf]|\x7f|\\u202[a-e]|\\u206[6-9]|\\u2028|\\u2029")
-
-WHITE = ("\\n", "\\r", "\\t", "\\f")
-
 FRAME_COLUMNS = (
     *("representation", "metric", "seed", "value", "raw", "chance", "floor", "p_value", "calibrated"),
     *("lower", "upper", "verdict", "seconds", "note"),
 )
-
-CODE_COLUMNS = ("code", "factor", "correlation", "p_value", "q_value")
 
 
 @dataclass(frozen=True)
@@ -251,9 +247,41 @@ class Row:
         return f"{self.card.measures} (lower is better)" if self.card.lower_is_better else self.card.measures
 
     @property
+    def at_noise_level(self) -> bool:
+        """Whether the score is not significantly better than that of random codes."""
+        floor = self.noise_floor
+        return floor is not None and floor.defined and floor.p_value > max(SIGNIFICANT, floor.resolution)
+
+    @property
     def level(self) -> Level:
-        """Level of the verdict; 'not checked' if there is none."""
-        return self.verdict.level if self.verdict else Level.NOT_CHECKED
+        """Level of the verdict, the same in every output.
+
+        'noise level' if random codes score as well as this one, which may be trusted. 'not checked' if there is no
+        verdict, or if it rests on a check that did not fit into the budget.
+        """
+        if self.verdict is None:
+            return Level.NOT_CHECKED
+        level, kinds = self.verdict.level, [reason.finding.kind for reason in self.verdict.reasons]
+        if level is Level.TRUST and self.at_noise_level:
+            return Level.NOISE
+        doubtful = level in (Level.TRUST, Level.CAUTION)
+        of_floor = kinds if level is Level.TRUST else kinds[:1]
+        missing = "trial_not_in_budget" in kinds or "floor_not_in_budget" in of_floor
+        return Level.NOT_CHECKED if doubtful and missing else level
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Ends of the interval within the bounds of the metric, with the score between them; None if there is none."""
+        if self.score is None or self.interval is None or not self.interval.defined or math.isnan(self.score.value):
+            return None
+        low, high = self.interval.clipped
+        return min(low, self.score.value), max(high, self.score.value)
+
+    @property
+    def noise(self) -> float | None:
+        """Score of random codes: the noise floor, or else the chance level of the card."""
+        floor = self.noise_floor
+        return floor.floor if floor is not None and floor.defined else self.chance
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null."""
@@ -266,25 +294,108 @@ class Row:
         return restored(cls, data)
 
 
-def described_data(evidences: Mapping[str, Evidence]) -> dict[str, Any]:
-    """Description of the data and of the library versions, which shows whether two evaluations are comparable."""
-    first = next(iter(evidences.values()))
-    return {
-        "n_rows": first.n_rows if first.all_rows is None else first.all_rows.n_rows,
-        "n_dropped": first.n_dropped,
-        "factors": [
-            {"name": name, "kind": kind.value} for name, kind in zip(first.factor_names, first.kinds, strict=True)
-        ],
-        "representations": {
-            name: {
-                "n_codes": evidence.n_codes,
-                "code_names": list(evidence.code_names),
-                "fingerprint": evidence.fingerprint,
-            }
-            for name, evidence in evidences.items()
-        },
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
-    }
+@dataclass(frozen=True)
+class FactorDescription:
+    """A factor and its kind."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class CodesDescription:
+    """The codes of a representation; the fingerprint tells whether two evaluations had the same data."""
+
+    n_codes: int
+    code_names: tuple[str, ...]
+    fingerprint: str
+    is_posterior: bool = False
+
+
+@dataclass(frozen=True)
+class ScreenedCode:
+    """A code that depends on a factor: rank correlation, p-value, and smallest false-discovery rate that keeps it."""
+
+    code: str
+    factor: str
+    correlation: float
+    p_value: float
+    q_value: float
+
+
+@dataclass(frozen=True)
+class Screening:
+    """How many of the codes depend on a factor and were scored, found on ``n_rows`` other rows; the strongest codes."""
+
+    n_codes: int
+    n_found: int
+    n_scored: int
+    n_rows: int
+    rate: float
+    codes: tuple[ScreenedCode, ...]
+
+
+@dataclass(frozen=True)
+class MatchedPair:
+    """A factor and its code on some rows, scaled to 0..1, for a small picture."""
+
+    factor: str
+    code: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class EvaluationData:
+    """The data of an evaluation and what was found about them, by representation; comparisons are by metric.
+
+    ``panel`` is the version of the panel, and None if metrics were named. A quick evaluation has no diagnosis and no
+    comparison. ``ladders`` are computed with the panel and with `identification`; ``ladder_problems`` say why there is
+    none, and ``ladder_comparison`` compares representations by `Ladder.value`.
+    """
+
+    n_rows: int
+    n_dropped: int
+    factors: tuple[FactorDescription, ...]
+    representations: dict[str, CodesDescription]
+    versions: dict[str, str]
+    diagnosis: dict[str, Diagnosis] = field(default_factory=dict)
+    comparison: dict[str, Comparison] = field(default_factory=dict)
+    screening: dict[str, Screening] = field(default_factory=dict)
+    matched_pairs: dict[str, tuple[MatchedPair, ...]] = field(default_factory=dict)
+    panel: int | None = None
+    ladders: dict[str, Ladder] = field(default_factory=dict)
+    ladder_problems: dict[str, str] = field(default_factory=dict)
+    ladder_comparison: Comparison | None = None
+
+    @classmethod
+    def of(cls, evidences: Mapping[str, Evidence], **found: Any) -> Self:
+        """Description of these data and of the library versions, with what was found."""
+        first = next(iter(evidences.values()))
+        return cls(
+            n_rows=first.n_rows if first.all_rows is None else first.all_rows.n_rows,
+            n_dropped=first.n_dropped,
+            factors=tuple(
+                FactorDescription(name, kind.value) for name, kind in zip(first.factor_names, first.kinds, strict=True)
+            ),
+            representations={
+                name: CodesDescription(
+                    evidence.n_codes, tuple(evidence.code_names), evidence.fingerprint, evidence.posterior is not None
+                )
+                for name, evidence in evidences.items()
+            },
+            versions={"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
+            **found,
+        )
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        """Names of the factors."""
+        return tuple(factor.name for factor in self.factors)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; a diagnosis has its sentences and derived numbers as well."""
+        return plain_data(self) | {"diagnosis": {name: found.to_dict() for name, found in self.diagnosis.items()}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,21 +413,24 @@ class Evaluation:
     """
 
     rows: tuple[Row, ...]
-    data: dict[str, Any]
+    data: EvaluationData
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evaluation):
             return NotImplemented
-        return _without_seconds(self._stored()) == _without_seconds(
-            other._stored()
-        )  # nan is null in the stored data, and null equals null
+        # nan is null in the stored data, and null equals null
+        one, two = (
+            stored | {"rows": [row | {"seconds": None} for row in stored["rows"]]}
+            for stored in (self._stored(), other._stored())
+        )
+        return one == two
 
     __hash__ = None  # type: ignore[assignment]
 
     @property
     def representations(self) -> tuple[str, ...]:
         """Names of the representations, in the order given."""
-        return tuple(self.data["representations"])
+        return tuple(self.data.representations)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -334,13 +448,29 @@ class Evaluation:
         raise KeyError(f"no score of {label!r}; there are {', '.join(self.labels)}")
 
     def __getitem__(self, label: str) -> Score:
+        self._refuse_several(f"evaluation.score({label!r}, representation)")
+        return self.score(label)
+
+    def _refuse_several(self, instead: str) -> None:
         names = self.representations
         if len(names) > 1:
             shown = ", ".join(map(quoted, names[:4])) + ", ..." * (len(names) > 4)
-            raise EvidenceError(
-                f"There are {len(names)} representations ({shown}): write evaluation.score({label!r}, representation)."
-            )
-        return self.score(label)
+            raise EvidenceError(f"There are {len(names)} representations ({shown}): write {instead}.")
+
+    @property
+    def ladder(self) -> Ladder:
+        """How far each factor is identified; with several representations, use ``evaluation.data.ladders``."""
+        self._refuse_several("evaluation.data.ladders[representation]")
+        name = self.representations[0]
+        if name not in self.data.ladders:
+            problem = self.data.ladder_problems.get(name, "It is computed with the panel and with identification.")
+            raise EvidenceError(f"There is no ladder. {problem}")
+        return self.data.ladders[name]
+
+    @property
+    def directions(self) -> dict[str, FloatArray]:
+        """Weights of the linear readout of every factor on the codes, codes x columns (`Ladder.directions`)."""
+        return self.ladder.directions
 
     def row(self, label: str, representation: str) -> Row | None:
         """The row of a metric's first seed; None if it was not computed."""
@@ -367,10 +497,12 @@ class Evaluation:
         """Every caveat, failure and reduced number of draws as a sentence, with the metrics it applies to."""
         return notes_of(self.rows, len(self.representations))
 
-    def _shown_by(self, render: Callable[..., Shown], *options: object, as_it_is: bool = False) -> Shown:
+    def _shown_by(self, render: Callable[..., Shown], *options: object) -> Shown:
         """What a function of the report makes of this evaluation; an error is blamed on the file if there is one."""
         try:
-            return render(self if as_it_is else self._printable(), *options)
+            return render(self, *options)
+        except EvidenceError:
+            raise
         except Exception as error:
             if not vars(self).get("was_read"):
                 raise
@@ -378,11 +510,6 @@ class Evaluation:
                 f"This evaluation was damaged or edited, and cannot be shown ({type(error).__name__}: {error}): "
                 "evaluate again, or pass what save wrote."
             ) from error
-
-    def _printable(self) -> Evaluation:
-        """The evaluation with control characters in names replaced, which terminals and LaTeX comments cannot show."""
-        text = json.dumps(self._stored(), allow_nan=False)
-        return Evaluation.from_json(CONTROL.sub(_replaced_control, text)) if _has_control(text) else self
 
     # The report is above evaluation, so the methods that render import it late.
 
@@ -409,7 +536,7 @@ class Evaluation:
         """The short answer as plain data: factors, questions, what to report and what to do next (docs/report.md)."""
         from unweave.report.answer import plain_answer
 
-        return self._shown_by(plain_answer, as_it_is=True)
+        return self._shown_by(plain_answer)
 
     def to_latex(self) -> str:
         """A booktabs table in LaTeX, with one row per metric and one column per representation."""
@@ -477,17 +604,7 @@ class Evaluation:
 
     def to_frame(self, backend: str = "polars") -> Any:
         """The rows as a data frame of polars or, if ``backend`` names them, of pandas or pyarrow."""
-        import narwhals.stable.v1 as nw
-
-        try:
-            lines = [_frame_line(row) for row in self.rows]
-        except (TypeError, KeyError) as error:  # the findings were edited in a file
-            raise EvidenceError(f"This evaluation was damaged or edited ({error}): evaluate again.") from None
-        columns = {name: [line[name] for line in lines] for name in FRAME_COLUMNS}
-        try:
-            return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
-        except ImportError:
-            raise EvidenceError(f"The backend {backend!r} is not installed: install it, or use polars.") from None
+        return self._shown_by(lambda evaluation: frame_of(evaluation.rows, backend))
 
     def code_frame(self, representation: str | None = None, backend: str = "polars") -> Any:
         """Data frame of the codes that depend on a factor, strongest first, if the codes were screened.
@@ -497,12 +614,11 @@ class Evaluation:
         """
         import narwhals.stable.v1 as nw
 
-        known = self.data.get("screening", {})
+        known = self.data.screening
         name = representation or next(iter(known), None)
         if name not in known:
             raise EvidenceError("The codes were not screened: pass screen=True, or read score.per_code.")
-        lines = known[name]["codes"]
-        columns = {key: [line[key] for line in lines] for key in CODE_COLUMNS}
+        columns = {key.name: [getattr(code, key.name) for code in known[name].codes] for key in fields(ScreenedCode)}
         return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
 
     def to_json(self) -> str:
@@ -511,7 +627,7 @@ class Evaluation:
 
     def _stored(self) -> dict[str, Any]:
         """The plain data that `from_json` reads."""
-        return {"schema": SCHEMA, "data": plain_data(self.data), "rows": [row.to_dict() for row in self.rows]}
+        return {"schema": SCHEMA, "data": self.data.to_dict(), "rows": [row.to_dict() for row in self.rows]}
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -554,34 +670,33 @@ class _Saved:
     """The content of a file that `Evaluation.save` wrote."""
 
     rows: tuple[Row, ...]
-    data: dict[str, Any]
-
-
-def _without_seconds(stored: dict[str, Any]) -> dict[str, Any]:
-    return stored | {"rows": [row | {"seconds": None} for row in stored["rows"]]}
-
-
-def _has_control(text: str) -> bool:
-    return any(_replaced_control(found) != found[0] for found in CONTROL.finditer(text))
-
-
-def _replaced_control(found: re.Match[str]) -> str:
-    """The replacement of one JSON escape: a backslash stays, white space becomes a space, others become U+FFFD."""
-    return found[0] if found[0] == "\\\\" else " " if found[0] in WHITE else "\\ufffd"
+    data: EvaluationData
 
 
 def _frame_line(row: Row) -> dict[str, Any]:
     """A row as a row of a data frame, with nan for missing numbers."""
-    score, floor, interval = row.score, row.noise_floor, row.interval
+    score, floor = row.score, row.noise_floor
     line: dict[str, Any] = dict.fromkeys(FRAME_COLUMNS, math.nan)
     line |= {"representation": row.representation, "metric": row.label, "seed": row.seed, "seconds": row.seconds}
-    line |= {"verdict": row.verdict.level.value if row.verdict else None}
+    line |= {"verdict": row.level.value if row.verdict else None}
     line |= {"note": " ".join(map(str, score.caveats if score else [row.problem]))}
     line |= {} if row.chance is None else {"chance": row.chance}
     line |= {} if score is None else {"value": score.value, "raw": score.raw}
-    line |= {} if interval is None else {"lower": interval.lower, "upper": interval.upper}
+    line |= {} if row.ends is None else {"lower": row.ends[0], "upper": row.ends[1]}
     line |= {} if floor is None else {name: getattr(floor, name) for name in ("floor", "p_value", "calibrated")}
     return line
+
+
+def frame_of(rows: Iterable[Row], backend: str) -> Any:
+    """Rows as a data frame of this backend."""
+    import narwhals.stable.v1 as nw
+
+    lines = [_frame_line(row) for row in rows]
+    columns = {name: [line[name] for line in lines] for name in FRAME_COLUMNS}
+    try:
+        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+    except ImportError:
+        raise EvidenceError(f"The backend {backend!r} is not installed: install it, or use polars.") from None
 
 
 def _written(page: str, path: str | Path | None) -> str:

@@ -27,6 +27,7 @@ from unweave.evidence.columns import LARGEST_SQUARED, BlockTotals, EvidenceError
 from unweave.evidence.inputs import EvidenceOptions
 from unweave.evidence.kinds import DeclaredKind, KindsGiven, resolved_kinds
 from unweave.randomness import random_stream
+from unweave.sentences import printable
 
 
 @dataclass(eq=False)
@@ -314,7 +315,7 @@ def _names(array: Any, what: str, stated: Sequence[str] | None) -> tuple[str, ..
     n_columns = 1 if len(array.shape) == 1 else int(array.shape[1])
     if len(array.shape) > 2:
         raise EvidenceError(f"The {what}s have shape {tuple(array.shape)}: pass one row per sample.")
-    names = tuple(f"{what} {j}" for j in range(n_columns)) if stated is None else tuple(map(str, stated))
+    names = tuple(f"{what} {j}" for j in range(n_columns)) if stated is None else tuple(map(printable, stated))
     if len(names) != n_columns:
         raise EvidenceError(f"There are {len(names)} {what} names for {n_columns} {what}s: give one for each column.")
     return names

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray, Rows
 from unweave.errors import InputError
 from unweave.estimators.sparse import SparseColumns
+from unweave.sentences import printable
 
 Levels = tuple[str, ...]
 
@@ -359,6 +360,7 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None) -> 
         found_names = _checked_names(names, len(columns), what)
     if not columns:
         raise EvidenceError(f"The {what}s have no columns: pass a table with at least one {what}.")
+    found_names = [name if name.isprintable() else printable(name) for name in found_names]
     refuse_repeated(found_names, what)
     lengths = {len(column) for column in columns}
     if len(lengths) > 1:
@@ -751,13 +753,13 @@ def _named_groups(given: object, names: tuple[str, ...]) -> dict[str, tuple[str,
     if not (isinstance(given, Mapping) and all(isinstance(members, Iterable) for members in given.values())):
         raise EvidenceError("code_groups is not a mapping from names to codes: pass it as {'position': ['x', 'y']}.")
     return {
-        str(group): (members,) if isinstance(members, str) else tuple(_name_of(member, names) for member in members)
+        printable(group): tuple(_name_of(name, names) for name in ([members] if isinstance(members, str) else members))
         for group, members in given.items()
     }
 
 
 def _name_of(member: str | int, names: tuple[str, ...]) -> str:
     """Name of a code; a number is read as a name if a code has this name, and otherwise as a position."""
-    if str(member) in names or isinstance(member, str):
-        return str(member)
+    if (name := printable(member)) in names or isinstance(member, str):
+        return name
     return names[member] if isinstance(member, Integral) and 0 <= member < len(names) else str(member)

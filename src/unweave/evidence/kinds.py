@@ -12,6 +12,7 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.estimators.totals import Role
 from unweave.evidence.columns import EvidenceError, quoted
+from unweave.sentences import printable
 
 MOST_ORDINAL_LEVELS = 50
 FEWEST_ROWS_PER_LEVEL = 5
@@ -164,7 +165,7 @@ def _given_by_name(names: tuple[str, ...], given: KindsGiven) -> dict[str, Decla
     if isinstance(given, str) or not isinstance(given, Iterable):
         return {name: _parsed(given) for name in names}
     if isinstance(given, Mapping):
-        stated = {str(name): text for name, text in given.items()}
+        stated = {printable(name): text for name, text in given.items()}
         unknown = [name for name in stated if name not in names]
         if unknown:
             known = ", ".join(map(quoted, names[:8])) + (" and others" if len(names) > 8 else "")

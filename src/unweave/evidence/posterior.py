@@ -21,6 +21,7 @@ from unweave.evidence.columns import (
     read_numbers,
     refuse_repeated,
 )
+from unweave.sentences import printable
 
 LARGEST_SPREAD = 1e150
 Batches = Iterable[Any] | Callable[[], Iterable[Any]]
@@ -74,7 +75,7 @@ class Posterior:
                 "A posterior needs exactly one spread: pass std, log_variance or covariance together with the mean."
             )
         self.categories: dict[str, FloatArray] = {
-            str(name): probability_table(table, f"Categorical code {quoted(name)}")
+            printable(name): probability_table(table, f"Categorical code {quoted(name)}")
             for name, table in (categories or {}).items()
         }
         gaussian = None if mean is None else read_numbers(mean, "code", names)
@@ -115,7 +116,7 @@ class Posterior:
         [0.0, 1.0, 2.0]
         """
         mean, std = gathered(batches, on_disk)
-        stated = tuple(f"code {i}" for i in range(mean.shape[1])) if names is None else tuple(map(str, names))
+        stated = tuple(f"code {i}" for i in range(mean.shape[1])) if names is None else tuple(map(printable, names))
         if len(stated) != mean.shape[1]:
             raise EvidenceError(f"There are {len(stated)} code names for {mean.shape[1]} codes: give one for each.")
         return cls._of(mean, _positive(Table("std", std, stated, (None,) * len(stated))), None, {}, stated)
@@ -192,6 +193,7 @@ class Posterior:
         """The same posterior with these names for its codes."""
         if len(names) != len(self.names):
             raise EvidenceError(f"There are {len(names)} code names for {len(self.names)} codes: give one for each.")
+        names = list(map(printable, names))
         refuse_repeated(names, "code")
         spread = None if self.spread is None else replace(self.spread, names=tuple(names[: self.n_gaussian]))
         categories = dict(zip(names[self.n_gaussian :], self.categories.values(), strict=True))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from unweave.estimators.sparse import SparseColumns
 from unweave.evidence.archives import refuse_bomb
 from unweave.evidence.columns import LARGEST_SQUARED, EvidenceError
+from unweave.sentences import printable
 
 
 def is_sparse(given: object) -> bool:
@@ -114,7 +115,7 @@ def code_names_of(n_codes: int, names: Sequence[str] | None) -> tuple[str, ...]:
         return tuple(f"code {i}" for i in range(n_codes))
     if len(names) != n_codes:
         raise EvidenceError(f"There are {len(names)} code names for {n_codes} codes: give one for each column.")
-    return tuple(map(str, names))
+    return tuple(map(printable, names))
 
 
 def _of_tensor(tensor: Any) -> Any:

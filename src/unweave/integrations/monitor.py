@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from unweave.encoding import OutputReader, encoder_of
 from unweave.evaluation import Evaluation, Row, evaluate
 from unweave.evaluation.choose import MetricChoice, chosen_metrics
+from unweave.evaluation.results import frame_of
 from unweave.evidence import EvidenceOptions, Posterior
 from unweave.evidence.columns import plain
 
@@ -73,7 +74,7 @@ class History:
         import narwhals.stable.v1 as nw
 
         rows = [(step, row) for step, evaluation in self.evaluations.items() for row in evaluation.rows]
-        frame = nw.from_native(Evaluation(tuple(row for _, row in rows), {}).to_frame(backend))
+        frame = nw.from_native(frame_of((row for _, row in rows), backend))
         steps = nw.new_series("step", [step for step, _ in rows], nw.Int64, backend=frame.implementation)
         return frame.with_columns(steps).to_native()
 
@@ -138,7 +139,7 @@ def logged_verdicts(evaluation: Evaluation, prefix: str = "unweave") -> dict[str
             verdicts[name] = str(row.problem)
         elif row.verdict is not None:
             reasons = " ".join(reason.sentence for reason in row.verdict.reasons[:1])
-            verdicts[name] = f"{row.verdict.level}: {reasons}" if reasons else row.verdict.level
+            verdicts[name] = f"{row.level}: {reasons}" if reasons else row.level
     return verdicts
 
 

@@ -1,145 +1,154 @@
-"""The answer: one row for each factor, one line for each question, what to report and what to do next."""
+"""The answer: how far each factor is identified, one line for each question, what to report and what to do next.
+
+Every output takes its headline, tables, levels, report sentence and next steps from the records of this file.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
-
-import numpy as np
 
 from unweave.codec import plain_data
 from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
 from unweave.findings import Finding, shared_reason
-from unweave.metrics.identification import IDENTIFIED
-from unweave.metrics.identification import PARTLY as PARTLY_IDENTIFIED
-from unweave.sentences import brief, fixed, found_factors, listed, most_found, reported_score, say, separate, texts
+from unweave.identifiability import Ladder, LadderRow
+from unweave.sentences import brief, fixed, listed, reported_score, say
+from unweave.trust.comparison import Comparison
+from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.verdict_record import Level, Reason
 
-SOURCE = "identification"
+NOT_KNOWN = "not known"
+
+OWN, IDENTIFIED = ("one code", "own codes"), ("one code", "own codes", "own direction")
+
+IN_CODES = (*IDENTIFIED, "readable")
+
+WELL = 0.8  # smallest recovery of a factor that is identified up to a class of maps
+
+RECOVERY_OF = {"one code": "one_code", "own codes": "own_codes", "own direction": "direction", "readable": "readable"}
+
+MOST_CODES = 3
+
+MOST_FACTORS = 24  # rows; if there are more factors, the best and the worst recovered ones are shown
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Headings and rows of text, as terminal, page, Markdown and notebook show them."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
 class FactorRow:
-    """Whether one factor was found, in which codes, and if not, why.
+    """How far one factor is identified: the rung of the ladder, where, and the held-out recoveries of all rungs.
 
-    ``found`` is 'yes', 'partly', 'no', 'implied' (other factors determine it, so it need not be encoded) or 'not
-    known'. ``share`` is how well codes of its own recover the factor, from 0 to 1, with an interval. ``readable`` is
-    the R2 of the factor from all codes.
+    ``recovery`` is that of the rung, from ``low`` to ``high``, and ``words`` is the rung as a person would say it.
+    ``where`` names codes, or says that it is a direction. ``note`` says what is in the way of a higher rung. ``rung``
+    is 'not known' for a factor that never varies.
     """
 
     factor: str
-    found: str
-    codes: tuple[str, ...] = ()
-    share: float | None = None
+    rung: str
+    words: str
+    where: str = ""
+    recovery: float | None = None
     low: float | None = None
     high: float | None = None
-    reason: str = ""
-    mixed_with: tuple[str, ...] = ()
+    one_code: float | None = None
+    own_codes: float | None = None
+    direction: float | None = None
     readable: float | None = None
-    obstacle: str = ""
+    leakage: float | None = None
+    leaks_into: str = ""
+    note: str = ""
 
     @property
     def counts(self) -> bool:
         """Whether the factor is counted in the headline: neither implied nor unknown."""
-        return self.found in ("yes", "partly", "no")
+        return self.rung not in ("implied", NOT_KNOWN)
 
 
 def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow, ...]:
-    """A row for every factor, from the findings of `identification`; no rows if it was not computed."""
-    row = evaluation.row(SOURCE, representation)
-    if row is None or row.score is None:
+    """A row for every factor; no rows if the ladder was not computed."""
+    ladder = evaluation.data.ladders.get(representation)
+    if ladder is None:
         return ()
-    names = [factor["name"] for factor in evaluation.data["factors"]]
-    findings = {finding.factors[0]: finding for finding in row.score.findings if finding.factors}
-    constant = set(evaluation.data.get("diagnosis", {}).get(representation, {}).get("constant_factors", ()))
-    determined_by = _determined_by(evaluation, representation)
-    undefined = math.isnan(row.score.raw)
+    n_codes = evaluation.data.representations[representation].n_codes
+    known = {row.factor: row for row in ladder.rows}
     return tuple(
-        _row(name, j, row, findings.get(name), determined_by.get(name, ()), name in constant, undefined)
-        for j, name in enumerate(names)
+        _row(known[factor.name], n_codes, factor.kind, ladder.quick)
+        if factor.name in known
+        else FactorRow(factor.name, NOT_KNOWN, NOT_KNOWN, note=say("note_of", reason="constant"))
+        for factor in evaluation.data.factors
     )
 
 
-def _row(
-    name: str,
-    place: int,
-    row: Row,
-    finding: Finding | None,
-    determined_by: tuple[str, ...],
-    constant: bool,
-    undefined: bool,
-) -> FactorRow:
-    score = row.score
-    assert score is not None
-    if constant:
-        return FactorRow(name, "not known", obstacle=say("obstacle", reason="constant"))
-    if finding is None:
-        return FactorRow(name, "not known")
-    found = "not known" if undefined else texts("found").get(finding.kind, "not known")
-    reason = str(finding.quantities.get("reason", ""))
-    if found == "implied":
-        return FactorRow(
-            name, found, reason="implied", obstacle=say("obstacle", reason="implied", others=determined_by)
-        )
-    low, high = _ends(row, name)
-    readable = score.parts.get("affine_recovery")
+def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
+    codes = row.codes or ((row.code,) if row.code else ())
+    where = {"one code": row.code, "own codes": listed(codes, MOST_CODES)}.get(row.rung, "")
+    if row.rung == "own direction":
+        where = say("direction_of", n=n_codes)
+    recovery = RECOVERY_OF.get(row.rung, "")
+    low, high = row.intervals.get(recovery, (math.nan, math.nan))
+    if row.rung == "own codes" and "own_codes" not in row.intervals:
+        low, high = math.nan, math.nan
     return FactorRow(
-        factor=name,
-        found=found,
-        codes=finding.codes,
-        share=_known(finding.quantities.get("share", score.per_factor.get(name, math.nan))),
-        low=low,
-        high=high,
-        reason=reason,
-        mixed_with=finding.factors[1:],
-        readable=None if readable is None else _known(readable[place]),
-        obstacle="" if found == "yes" else say("obstacle", reason=reason, others=finding.factors[1:]),
+        factor=row.factor,
+        rung=row.rung,
+        words=say("rung_in_words", rung=row.rung, n_codes=len(codes)),
+        where=where,
+        recovery=_known(getattr(row, recovery)) if recovery else None,
+        low=_known(low),
+        high=_known(high),
+        **{name: _known(getattr(row, name)) for name in ("one_code", "own_codes", "direction", "readable", "leakage")},
+        leaks_into=row.leaks_into,
+        note=_note(row, kind, quick),
     )
 
 
-def _ends(row: Row, factor: str) -> tuple[float | None, float | None]:
-    """Ends of the factor's interval, clipped to 0 and 1."""
-    ends = row.interval.per_factor.get(factor) if row.interval is not None and row.interval.defined else None
-    if ends is None or any(map(math.isnan, ends)):
-        return None, None
-    low, high = (float(min(max(end, 0.0), 1.0)) for end in ends)
-    return low, high
+def _note(row: LadderRow, kind: str, quick: bool) -> str:
+    """What is in the way of a higher rung, or of a better recovery."""
+    if row.rung in OWN:
+        recovery = getattr(row, RECOVERY_OF[row.rung])
+        noisy = recovery < WELL and row.code_noise > 0.1 and row.rung == "one code"
+        if noisy:
+            return say("note_of", reason="noisy", share=row.code_noise)
+        return say("note_of", reason="folded code") if row.shape == "folded" and kind != "circular" else ""
+    if row.rung == "own direction":
+        return say("note_of", reason="mixed", others=row.mixed_with, code=row.code) if row.mixed_with else ""
+    if row.rung == "readable":
+        if row.leaks_into and row.leakage > 0.1 * (1 - row.noise):
+            return say("note_of", reason="leaks", leakage=row.leakage, into=row.leaks_into)
+        return say("note_of", reason="nonlinear") if row.probe not in ("linear", "own codes") else ""
+    others = {"joint": row.joint_with, "implied": row.implied_by}.get(row.rung, ())
+    return say("note_of", reason="unread" if row.rung == "absent" and quick else row.rung, others=others)
 
 
-def _determined_by(evaluation: Evaluation, representation: str) -> dict[str, tuple[str, ...]]:
-    diagnosis: dict[str, Any] = evaluation.data.get("diagnosis", {}).get(representation, {})
-    return {entry["determined"]: tuple(entry["by"]) for entry in diagnosis.get("constraints", ())}
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else float(number)
 
 
-def _known(number: Any) -> float | None:
-    return None if number is None or math.isnan(float(number)) else max(0.0, float(number))
-
-
-NOISE_LEVEL = "noise level"
-
-SIGNIFICANT = 0.05
-
-
-def is_at_noise_level(row: Row) -> bool:
-    """Whether the score is not significantly better than that of random codes."""
-    floor = row.noise_floor
-    return floor is not None and floor.defined and floor.p_value > max(SIGNIFICANT, floor.resolution)
-
-
-def verdict_in_words(row: Row) -> str:
-    """The verdict; a trusted score that random codes reach as well is called 'noise level'.
-
-    The word 'trust' beside the low score of random codes could be misread as praise.
-    """
-    return NOISE_LEVEL if row.level is Level.TRUST and is_at_noise_level(row) else row.level
+def identified_up_to(rows: Sequence[FactorRow]) -> str:
+    """Up to which class of maps the representation identifies which factors (003, definitions 1 and 3)."""
+    counted = [row for row in rows if row.counts]
+    if not counted:
+        return ""
+    well = [row for row in counted if row.rung in IDENTIFIED and (row.recovery or 0.0) >= WELL]
+    elementwise = [row.factor for row in well if row.rung == "one code"]
+    blocks = [row.factor for row in well if row.rung == "own codes"]
+    affine = [row.factor for row in well if row.rung == "own direction"]
+    rest = [row.factor for row in counted if row not in well]
+    key = "identified_up_to" if well else "identified_not"
+    return say(key, elementwise=elementwise, blocks=blocks, affine=affine, rest=rest, well=WELL)
 
 
 def by_question(evaluation: Evaluation) -> dict[Question, list[str]]:
-    """Labels of the metrics by question, sorted by their mean verdict over representations.
+    """Labels of the metrics by question; the metric that answers it comes first.
 
     >>> from unweave import evaluate
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
@@ -152,15 +161,9 @@ def by_question(evaluation: Evaluation) -> dict[Question, list[str]]:
     for question in (*QUESTIONS, OTHER):
         labels = [label for label in evaluation.labels if question_of(measures[label]) is question]
         if labels:
-            groups[question] = sorted(labels, key=lambda label: _group_doubt(evaluation, label))
+            order = {name: k for k, name in enumerate(question.panel)}
+            groups[question] = sorted(labels, key=lambda label: order.get(label, len(order)))
     return groups
-
-
-def _group_doubt(evaluation: Evaluation, label: str) -> float:
-    """Mean rank of the verdicts of a metric, lower ranks being better; metrics that failed come last."""
-    rows = [row for name in evaluation.representations if (row := evaluation.row(label, name))]
-    ranks = [row.level.gravity + (row.score is None) * 10 for row in rows]
-    return sum(ranks) / len(ranks)
 
 
 YES, PARTLY = 0.8, 0.1  # limits of the answers, as shares of the distance from noise floor to best score
@@ -174,9 +177,7 @@ UNEXPLAINED = "unexplained variance"
 class QuestionLine:
     """A question and its answer: 'yes', 'partly', 'no' or 'not known', by a metric with its score and verdict.
 
-    ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, ``level`` the verdict (or 'not
-    checked'), and ``at_noise_level`` whether the score is no better than noise. ``others`` are the other metrics of
-    the question that were computed.
+    ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, and ``level`` the verdict.
     """
 
     question: str
@@ -191,114 +192,65 @@ class QuestionLine:
     high: float | None = None
     confidence: float | None = None
     level: Level = Level.NOT_CHECKED
-    at_noise_level: bool = False
     sentence: str = ""
-    others: tuple[str, ...] = ()
-
-    @property
-    def stated_value(self) -> str:
-        """The score with two decimals, or a share of variance in per cent."""
-        if self.value is None:
-            return ""
-        return fixed(self.value, 2) if self.metric else f"{100 * self.value:.0f} %"
-
-    @property
-    def source(self) -> str:
-        """The source of the answer: a metric, or the unexplained variance from the diagnosis."""
-        return self.metric or UNEXPLAINED
 
 
 def question_lines(evaluation: Evaluation, representation: str) -> tuple[QuestionLine, ...]:
-    """A line for every question that a computed metric or the diagnosis answers, in the order of `QUESTIONS`."""
+    """A line for every question whose metric was computed or that the diagnosis answers, in fixed order."""
     lines = []
     for question in QUESTIONS:
-        rows = rows_of(question, evaluation, representation)
-        if question.name == OTHER_CONTENT:
-            content = _other_content(question, evaluation, representation)
-            lines += [content] if content else []
-        elif rows:
-            labels = tuple(row.label for row in rows)
-            lines.append(line_of(question, chosen_row(rows), evaluation, labels))
+        row = evaluation.row(question.panel[0], representation) if question.panel else None
+        if question.name == OTHER_CONTENT and (content := _other_content(question, evaluation, representation)):
+            lines.append(content)
+        elif row is not None and has_number(row):
+            lines.append(line_of(question, row, evaluation))
     return tuple(lines)
 
 
-def rows_of(question: Question, evaluation: Evaluation, representation: str) -> list[Row]:
-    """Rows of a question's metrics that have a score and a best value; metrics of its panel come first."""
-    labels = [label for label in evaluation.labels if question_of(_card(evaluation, label)) is question]
-    order = {name: k for k, name in enumerate(question.panel)}
-    labels.sort(key=lambda label: order.get(label, len(order)))
-    found = [evaluation.row(label, representation) for label in labels]
-    return [row for row in found if row is not None and has_number(row)]
-
-
-def chosen_row(rows: Sequence[Row]) -> Row:
-    """The row with the best verdict; among equal verdicts, prefer a noise floor and an interval, then the first row."""
-
-    def order(row: Row) -> tuple[int, int]:
-        floor = row.noise_floor
-        known = (floor is not None and floor.defined) or row.chance is not None
-        measured = row.interval is not None and row.interval.defined
-        return row.level.gravity, 2 - known - measured
-
-    return min(rows, key=order)
-
-
-def line_of(question: Question, row: Row, evaluation: Evaluation, labels: tuple[str, ...] = ()) -> QuestionLine:
+def line_of(question: Question, row: Row, evaluation: Evaluation) -> QuestionLine:
     """The line of a metric: the mean score over seeds; noise floor, interval and verdict are those of ``row``."""
-    interval, floor = row.interval, row.noise_floor
     mean, spread = evaluation.mean_and_spread(row.label, row.representation)
     n_seeds = len(evaluation.values(row.label, row.representation))
-    low, high = interval.clipped if interval is not None and interval.defined else (None, None)
-    noise = floor.floor if floor is not None and floor.defined else row.chance
+    low, high = row.ends if row.ends is not None and n_seeds < 2 else (None, None)
     return QuestionLine(
         question=question.name,
         text=question.text,
         short=question.short,
-        answer=_in_a_word(row, noise),
+        answer=_in_a_word(row, row.noise),
         metric=row.label,
         value=mean,
         spread=spread if n_seeds > 1 else None,
-        noise=noise,
+        noise=row.noise,
         low=low,
         high=high,
-        confidence=interval.level if interval is not None and low is not None else None,
+        confidence=row.interval.level if row.interval is not None and low is not None else None,
         level=row.level,
-        at_noise_level=is_at_noise_level(row),
-        others=tuple(label for label in labels if label != row.label),
     )
 
 
 def _in_a_word(row: Row, noise: float | None) -> str:
     """The answer in a word, from the position of the score between noise and the best score."""
     if row.score is None or not math.isfinite(row.card.best) or row.level in (Level.DO_NOT_USE, Level.NO_VERDICT):
-        return "not known"
+        return NOT_KNOWN
+    if row.level is Level.NOISE:
+        return "no"
     start = row.card.bounds[0] if not row.card.lower_is_better else row.card.bounds[1]
     start = noise if noise is not None else start
     if not math.isfinite(start) or start == row.card.best:
-        return "not known"
+        return NOT_KNOWN
     share = (row.score.value - start) / (row.card.best - start)
     return "yes" if share >= YES else "partly" if share > PARTLY else "no"
 
 
 def _other_content(question: Question, evaluation: Evaluation, representation: str) -> QuestionLine | None:
     """The share of the codes' variance that no factor explains, from the diagnosis."""
-    diagnosis = evaluation.data.get("diagnosis", {}).get(representation, {})
-    share = diagnosis.get("nuisance_share")
-    if share is None:
+    diagnosis = evaluation.data.diagnosis.get(representation)
+    share = math.nan if diagnosis is None else diagnosis.nuisance_share
+    if math.isnan(share):
         return None
-    answer = "yes" if share >= 1 - YES else "partly" if share > PARTLY else "no"
-    return QuestionLine(
-        question=question.name,
-        text=question.text,
-        short=question.short,
-        answer="a little" if answer == "partly" else answer,
-        value=float(share),
-        sentence=say("unexplained", share=float(share)),
-    )
-
-
-def _card(evaluation: Evaluation, label: str) -> str:
-    return next(row.card.measures for row in evaluation.rows if row.label == label)
+    answer = "yes" if share >= 1 - YES else "a little" if share > PARTLY else "no"
+    sentence = say("unexplained", share=float(share))
+    return QuestionLine(question.name, question.text, question.short, answer, value=float(share), sentence=sentence)
 
 
 def has_number(row: Row) -> bool:
@@ -333,7 +285,7 @@ def shared_reasons(
     several = rows is None and len(evaluation.representations) > 1
     groups: dict[tuple[Level, *tuple[object, ...]], dict[str, tuple[Reason, str]]] = {}
     for row in evaluation.rows if rows is None else rows:
-        if row.verdict is None or row.level is Level.TRUST:
+        if row.verdict is None or row.level in (Level.TRUST, Level.NOISE):
             continue
         for reason in row.verdict.reasons[: 1 if main_only else None]:
             finding = reason.finding
@@ -345,7 +297,6 @@ def shared_reasons(
     for (level, *_), members in groups.items():
         of_all = shared_reason({name: reason.finding for name, (reason, _) in members.items()})
         first, representation = next(iter(members.values()))
-        advice = fitting_advice(first, evaluation, representation)
         shared.append(
             SharedReason(
                 sentence=of_all or first.sentence,
@@ -353,7 +304,7 @@ def shared_reasons(
                 level=level,
                 names_scores=of_all is not None,
                 of_first=first.sentence,
-                advice=advice,
+                advice=fitting_advice(first, evaluation, representation),
                 section=first.section,
             )
         )
@@ -369,34 +320,32 @@ def screening_sentences(evaluation: Evaluation) -> list[str]:
     """A text of one or two sentences for every representation whose codes were screened."""
     several = len(evaluation.representations) > 1
     said = []
-    for name, found in evaluation.data.get("screening", {}).items():
+    for name, found in evaluation.data.screening.items():
         finding = Finding(
             "codes_screened",
-            n_codes=found["n_codes"],
-            n_found=found["n_found"],
-            n_scored=found["n_scored"],
-            n_rows=found["n_rows"],
-            rate=found["rate"],
+            n_codes=found.n_codes,
+            n_found=found.n_found,
+            n_scored=found.n_scored,
+            n_rows=found.n_rows,
+            rate=found.rate,
         )
-        sentence = str(finding)
-        said.append(f"{name}: {sentence}" if several else sentence)
+        said.append(f"{name}: {finding}" if several else str(finding))
     return said
 
 
 def code_lists(evaluation: Evaluation) -> list[dict[str, Any]]:
     """For every representation whose codes were screened, the codes that a page shows, and how many it does not."""
     lists = []
-    for (name, found), sentence in zip(
-        evaluation.data.get("screening", {}).items(), screening_sentences(evaluation), strict=True
-    ):
-        shown = [row | {"q": _q(row["q_value"])} for row in found["codes"][:SHOWN]]
-        hidden = found["n_codes"] - len(shown)
+    sentences = screening_sentences(evaluation)
+    for (name, found), sentence in zip(evaluation.data.screening.items(), sentences, strict=True):
+        small = f"< {brief(SMALLEST_Q)}"
+        shown = [
+            plain_data(code) | {"q": brief(code.q_value) if code.q_value >= SMALLEST_Q else small}
+            for code in found.codes[:SHOWN]
+        ]
+        hidden = found.n_codes - len(shown)
         lists.append({"representation": name, "sentence": sentence, "codes": shown, "n_hidden": hidden})
     return lists
-
-
-def _q(value: float) -> str:
-    return brief(value) if value >= SMALLEST_Q else f"< {brief(SMALLEST_Q)}"
 
 
 MOST_STEPS = 5
@@ -404,54 +353,31 @@ MOST_STEPS = 5
 ANY_DEPENDENCE = 0.1  # weaker correlations of factors need no advice
 
 
-def next_steps(
-    evaluation: Evaluation, representation: str, rows: Sequence[FactorRow], lines: Sequence[QuestionLine]
-) -> list[str]:
-    """Recommendations as sentences, the most important first."""
-    steps = [*_of_checks(evaluation, lines), *of_factors(rows), *_of_questions(evaluation, representation, lines)]
-    return list(dict.fromkeys(steps))[:MOST_STEPS] or [say("nothing_in_the_way")]
+def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> tuple[str, ...]:
+    """Recommendations as sentences, the most important first; nothing is advised where nothing is known to help."""
+    steps = [] if any(row.verdict for row in evaluation.rows) else [say("evaluate_in_full")]
+    steps += [*of_factors(evaluation, rows), *_of_questions(evaluation, representation)]
+    if steps:
+        return tuple(dict.fromkeys(steps))[:MOST_STEPS]
+    done = all(row.rung in OWN and (row.recovery or 0.0) >= WELL for row in rows if row.counts)
+    return (say("nothing_in_the_way" if done else "no_advice"),)
 
 
-def _of_checks(evaluation: Evaluation, lines: Sequence[QuestionLine]) -> Iterator[str]:
-    if not any(row.verdict for row in evaluation.rows):
-        yield say("evaluate_in_full")
+def of_factors(evaluation: Evaluation, rows: Sequence[FactorRow]) -> Iterator[str]:
+    """One recommendation for factors that are directions, and one for numbers whose codes are folded."""
+    kinds = {factor.name: factor.kind for factor in evaluation.data.factors}
+    directions = [row.factor for row in rows if row.rung == "own direction"]
+    if directions:
+        yield say("use_directions", factors=directions)
+    folded = [row.factor for row in rows if row.rung == "folded" and kinds[row.factor] == "continuous"]
+    if folded:
+        yield say("folded", factors=folded)
 
 
-def of_factors(rows: Sequence[FactorRow]) -> Iterator[str]:
-    """One recommendation for every group of mixed factors, then one for every other reason."""
-    missing = [row for row in rows if row.found in ("no", "partly")]
-    for names in _mixed_groups(missing):
-        of_group = [row for row in rows if row.factor in names]
-        readable = [row.readable for row in of_group if row.readable is not None]
-        codes = _codes_of([row for row in of_group if row in missing])
-        yield separate([row.factor for row in of_group], codes, min(readable) if readable else None)
-    for reason in ("absent", "noisy", "folded"):
-        of_reason = [row for row in missing if row.reason == reason]
-        if of_reason:
-            yield say(reason, factors=[row.factor for row in of_reason], codes=_codes_of(of_reason))
-
-
-def _codes_of(rows: Sequence[FactorRow]) -> list[str]:
-    return list(dict.fromkeys(code for row in rows for code in row.codes))
-
-
-def _mixed_groups(rows: Sequence[FactorRow]) -> list[set[str]]:
-    """Factors that are mixed with each other, directly or through others."""
-    groups: list[set[str]] = []
-    for row in rows:
-        if row.reason != "mixed":
-            continue
-        joined = {row.factor, *row.mixed_with}
-        for group in [group for group in groups if group & joined]:
-            groups.remove(group)
-            joined |= group
-        groups.append(joined)
-    return groups
-
-
-def _of_questions(evaluation: Evaluation, representation: str, lines: Sequence[QuestionLine]) -> Iterator[str]:
+def _of_questions(evaluation: Evaluation, representation: str) -> Iterator[str]:
     """Why the metrics of some questions are not trusted, and what to do; every reason once."""
-    rows = [row for line in lines if (row := evaluation.row(line.metric, representation))]
+    metrics = [question.panel[0] for question in QUESTIONS if question.panel]
+    rows = [row for metric in metrics if (row := evaluation.row(metric, representation)) and has_number(row)]
     for reason in shared_reasons(evaluation, rows):
         sentence = reason.sentence if len(reason.scores) > 1 else reason.of_first
         yield f"{listed(reason.scores)} ({reason.level}): {sentence} {reason.advice}".rstrip()
@@ -467,54 +393,62 @@ def fitting_advice(reason: Reason, evaluation: Evaluation, representation: str) 
     if advice is None or advice.kind != "advice":
         return reason.instead
     concerns = str(advice.quantities["concerns"])
-    if concerns == "P1" and not _factors_depend(evaluation.data.get("diagnosis", {}).get(representation, {})):
+    if concerns == "P1" and not _factors_depend(evaluation.data.diagnosis.get(representation)):
         return ""
     named = [name for name in str(advice.quantities.get("metrics", "")).split(" or ") if name]
-    useful = [name for name in named if _says_something(evaluation.row(name, representation))]
+    rows = {name: evaluation.row(name, representation) for name in named}
+    useful = [name for name, row in rows.items() if row and row.score is not None and not row.at_noise_level]
     return str(Finding("advice", concerns=concerns, metrics=" or ".join(useful)))
 
 
-def _factors_depend(diagnosis: Mapping[str, Any]) -> bool:
+def _factors_depend(diagnosis: Diagnosis | None) -> bool:
     """Whether the diagnosis found a dependence between factors."""
-    correlation = diagnosis.get("max_free_correlation") or diagnosis.get("max_correlation") or 0.0
-    return correlation >= ANY_DEPENDENCE or bool(diagnosis.get("constraints") or diagnosis.get("dependent_pairs"))
+    if diagnosis is None:
+        return False
+    free = diagnosis.max_free_correlation  # nan or 0 if there are fewer than two free factors
+    correlation = diagnosis.max_correlation if math.isnan(free) or not free else free
+    return correlation >= ANY_DEPENDENCE or bool(diagnosis.constraints or diagnosis.dependent_pairs)
 
 
-def _says_something(row: Row | None) -> bool:
-    """Whether a metric was computed and its score is not at noise level."""
-    return row is not None and row.score is not None and not is_at_noise_level(row)
+@dataclass(frozen=True)
+class LadderParts:
+    """The ladder in four numbers: `Ladder.value`, and its parts own codes (beyond luck), direction and readable."""
 
+    value: float
+    own_codes: float
+    direction: float
+    readable: float
 
-MUCH_HIGHER = 0.1  # smallest difference of mcc and identification that mcc_note explains
+    @classmethod
+    def of(cls, ladder: Ladder) -> LadderParts:
+        """The numbers of this ladder."""
+        return cls(ladder.value, ladder.own_codes, ladder.direction, ladder.readable)
 
 
 @dataclass(frozen=True)
 class Answer:
     """The results of one representation, in sentences and two small tables.
 
-    ``headline`` states how many factors have codes of their own, and ``report`` is a sentence for a paper.
-    ``next_steps`` are recommendations, the most important first. ``remark`` is a caveat about the table of factors, and
-    ``reading`` explains the two tables. ``mcc_note`` explains why `mcc` is much higher than `identification`.
+    ``headline`` states how far the factors are identified, ``identified`` up to which class of maps, ``axes`` whether
+    the codes' axes mean something, and ``report`` is a sentence for a paper. ``parts`` are the numbers of the ladder.
+    ``next_steps`` are recommendations, the most important first, and ``reading`` explains the two tables.
     """
 
     representation: str
     headline: str
+    identified: str
+    axes: str
+    parts: LadderParts | None
     factors: tuple[FactorRow, ...]
     questions: tuple[QuestionLine, ...]
     report: str
     next_steps: tuple[str, ...]
-    remark: str = ""
     reading: tuple[str, ...] = ()
-    mcc_note: str = ""
 
     @property
-    def trusted(self) -> tuple[QuestionLine, ...]:
-        """Questions that are answered by a trusted metric."""
-        return tuple(line for line in self.questions if line.level is Level.TRUST)
-
-    def factors_that_are(self, found: str) -> list[str]:
-        """Names of the factors with this value of ``found``."""
-        return [row.factor for row in self.factors if row.found == found]
+    def contains_nothing(self) -> bool:
+        """Whether no factor can be read from the codes."""
+        return not any(row.rung in IN_CODES for row in self.factors)
 
 
 def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answer:
@@ -526,83 +460,76 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
     >>> factors = np.random.default_rng(0).normal(size=(300, 2))
     >>> found = answer_of(unweave.evaluate(factors, factors[:, ::-1], quick=True))
     >>> found.headline
-    'Both factors have codes of their own.'
-    >>> [(row.factor, row.found, row.codes) for row in found.factors]
-    [('factor 0', 'yes', ('code 1',)), ('factor 1', 'yes', ('code 0',))]
+    'Both factors have a code of their own.'
+    >>> [(row.factor, row.rung, row.where) for row in found.factors]
+    [('factor 0', 'one code', 'code 1'), ('factor 1', 'one code', 'code 0')]
     """
     name = evaluation.representations[0] if representation is None else representation
     rows, lines = factor_rows(evaluation, name), question_lines(evaluation, name)
-    headline = _headline(evaluation, name, rows)
+    ladder = evaluation.data.ladders.get(name)
+    confidence = next((line.confidence for line in lines if line.confidence), None)
+    of_questions = say("reading_of_questions", yes=YES, partly=PARTLY, confidence=confidence) if lines else ""
     return Answer(
         representation=name,
-        headline=headline,
+        headline=_headline(evaluation, name, rows),
+        identified=identified_up_to(rows),
+        axes=_axes(ladder, rows),
+        parts=None if ladder is None else LadderParts.of(ladder),
         factors=rows,
         questions=lines,
         report=_report(evaluation, name, rows, lines),
-        next_steps=tuple(next_steps(evaluation, name, rows, lines)),
-        remark=_remark(evaluation, name) if rows else "",
-        reading=_reading(evaluation, name, rows, lines),
-        mcc_note=say("mcc_beside_identification") if _mcc_is_higher(evaluation, name) else "",
+        next_steps=next_steps(evaluation, name, rows),
+        reading=(say("reading_of_factors", quick=ladder.quick) if ladder else "", of_questions),
     )
 
 
 def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...]) -> str:
-    if not evaluation.data["factors"]:
-        return "There are no factors, so the answer cannot say which were found."
-    if not rows:
-        row = evaluation.row(SOURCE, representation)
-        problem = str(row.problem) if row is not None and row.problem else ""
-        return f"Which factors were found is not known. {problem}" if problem else say("no_factor_table")
-    named = {found: [row.factor for row in rows if row.found == found] for found in ("yes", "partly", "no", "implied")}
+    if not evaluation.data.factors:
+        return say("no_factors")
     if not any(row.counts for row in rows):
-        row = evaluation.row(SOURCE, representation)
-        caveats = list(map(str, row.score.caveats)) if row is not None and row.score else []
-        return say("undefined_table", caveats=" ".join(caveats))
-    first = found_factors(named["yes"], named["partly"], named["no"])
-    return f"{first} {say('implied_factors', names=named['implied'])}" if named["implied"] else first
+        return say("no_factor_table", problem=evaluation.data.ladder_problems.get(representation, ""))
+    implied = [row.factor for row in rows if row.rung == "implied"]
+    first = _rungs_in_words(rows)
+    return f"{first} {say('implied_factors', names=implied)}" if implied else first
 
 
-def _remark(evaluation: Evaluation, representation: str) -> str:
-    row = evaluation.row(SOURCE, representation)
-    doubted = row is not None and row.level in (Level.CAUTION, Level.DO_NOT_USE)
-    return say("doubtful_table", metric=SOURCE, level=row.level) if row is not None and doubted else ""
+def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
+    """How many factors are on which rungs, and which."""
+    named: dict[str, list[str]] = {rung: [] for rung in (*RECOVERY_OF, "joint", "folded", "absent")}
+    for row in rows:
+        named.setdefault(row.rung, []).append(row.factor)
+    n, absent = sum(row.counts for row in rows), named["absent"]
+    one, own, direction, readable = (named[rung] for rung in RECOVERY_OF)
+    if len(one) + len(own) == n:
+        first = say("all_own", n=n, one=not own)
+    elif len(direction) == n:
+        first = say("all_directions", n=n)
+    elif len(absent) == n:
+        first = say("all_absent", n=n)
+    else:
+        unread = [*named["joint"], *named["folded"]]
+        groups = (("n_own", [*one, *own]), ("n_directions", direction), ("n_readable", readable))
+        said = [say(key, names=names, n=len(names)) for key, names in groups if names]
+        said += [say("n_unread", names=unread, n=len(unread))] if unread else []
+        said += [say("n_absent", names=absent, n=len(absent))] if absent else []
+        first = say("of_factors", n=n, said="; ".join(said))
+    return first
 
 
-def _reading(
-    evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]
-) -> tuple[str, ...]:
-    confidence = next((line.confidence for line in lines if line.confidence), None)
-    of_questions = say("reading_of_questions", yes=YES, partly=PARTLY, confidence=confidence)
-    return _reading_of_factors(evaluation, representation, rows), of_questions if lines else ""
-
-
-def _reading_of_factors(evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...]) -> str:
-    if not any(row.counts for row in rows):
+def _axes(ladder: Ladder | None, rows: Sequence[FactorRow]) -> str:
+    """Whether the axes of the codes are the factors, or as good as a random mixture of them."""
+    if ladder is None or math.isnan(ladder.axes_p_value) or not any(row.rung in IN_CODES for row in rows):
         return ""
-    score = evaluation.score(SOURCE, representation)
-    free = score.parts.get("free_factors", np.ones(len(rows)))
-    shown = [(row, bool(is_free)) for row, is_free in zip(rows, free, strict=True) if row.share is not None]
-    redundant = [row.factor for row, is_free in shown if not is_free]
-    mean = fmean([row.share or 0.0 for row, is_free in shown if is_free] or [0.0])
-    is_lower = fixed(score.value, 2) != fixed(mean, 2)
-    of_factors = say(
-        "reading_of_factors", source=SOURCE, value=score.value, mean=mean, redundant=redundant, is_lower=is_lower
-    )
-    return f"{of_factors} {say('reading_of_found', yes=IDENTIFIED, partly=PARTLY_IDENTIFIED)}"
-
-
-def _mcc_is_higher(evaluation: Evaluation, representation: str) -> bool:
-    rows = evaluation.row("mcc", representation), evaluation.row(SOURCE, representation)
-    mcc, own = (row.score.value if row is not None and row.score is not None else math.nan for row in rows)
-    return mcc - own >= MUCH_HIGHER
+    n_free = sum(row.counts for row in rows)
+    return say("axes", p_value=ladder.axes_p_value, means=ladder.axes_p_value <= 0.05, few=n_free == 2)
 
 
 def _report(
     evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]
 ) -> str:
-    """The trusted numbers in one sentence, and how many factors have codes of their own."""
+    """The trusted numbers in one sentence, and how far the factors are identified."""
     if all(line.level is Level.NOT_CHECKED for line in lines):
-        return "These scores are not checked: do not report them before noise floors and verdicts are computed."
+        return say("not_checked")
     scores = [
         reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise)
         for line in lines
@@ -610,25 +537,20 @@ def _report(
     ]
     if not scores:
         return say("no_report")
-    yes, n = sum(row.found == "yes" for row in rows), sum(row.counts for row in rows)
-    found = f"{yes} of {n} factors {'has a code of its' if yes == 1 else 'have codes of their'} own." if n else ""
-    data = evaluation.data
+    data, screening = evaluation.data, evaluation.data.screening.get(representation)
     return say(
         "report",
-        n_rows=data["n_rows"],
-        n_codes=data["representations"][representation]["n_codes"],
+        n_rows=data.n_rows,
+        n_codes=data.representations[representation].n_codes,
         scores=scores,
-        found=found,
-        n_given=data.get("screening", {}).get(representation, {}).get("n_codes"),
+        found=_headline(evaluation, representation, rows) if rows else "",
+        n_given=screening.n_codes if screening else None,
     )
-
-
-NOT_COMPARED = 0.5  # penalty on the rank of a metric without intervals
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """One representation by one metric; ``best`` if it does not differ significantly from the best representation."""
+    """One representation by one metric; ``best`` if it is significantly better than others and than noise."""
 
     representation: str
     value: float | None
@@ -643,7 +565,7 @@ class Ranked:
 
 @dataclass(frozen=True)
 class ComparedQuestion:
-    """A question, the metric that answers it for most representations, and the representations ranked by it."""
+    """A question, the metric that answers it, the representations ranked by it, and whether differences were tested."""
 
     question: str
     text: str
@@ -651,18 +573,24 @@ class ComparedQuestion:
     metric: str
     noise: tuple[float, float] | None
     ranked: tuple[Ranked, ...]
+    tested: bool
 
 
 @dataclass(frozen=True)
 class ComparedAnswer:
-    """The answer for several representations."""
+    """The answer for several representations; ``order`` has their names by `Ladder.value`, best first.
+
+    ``best`` are the names of those that are significantly better than another one and do not differ from the first.
+    """
 
     headline: str
     representations: tuple[Answer, ...]
+    order: tuple[str, ...]
+    best: tuple[str, ...]
+    letters: dict[str, str]
     questions: tuple[ComparedQuestion, ...]
     report: str
     next_steps: tuple[str, ...]
-    mcc_note: str = ""
 
 
 def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
@@ -671,63 +599,69 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     >>> import numpy as np, unweave
     >>> rng = np.random.default_rng(0)
     >>> factors = rng.normal(size=(300, 2))
-    >>> both = unweave.compare(factors, {"kept": factors, "noise": rng.normal(size=(300, 2))}, quick=True)
+    >>> both = unweave.compare(factors, {"kept": factors, "noise": rng.normal(size=(300, 2))}, metrics="identification")
     >>> compared_answer(both).headline
-    'kept has every factor in a code of its own.'
+    'kept identifies the factors best (ladder value 1.00; noise has 0.00).'
     """
     found = tuple(answer_of(evaluation, name) for name in evaluation.representations)
     questions = tuple(
-        compared
+        compared_by(question.panel[0], question, evaluation)
         for question in QUESTIONS
-        if question.name != OTHER_CONTENT and (compared := _compared(question, evaluation))
+        if question.name != OTHER_CONTENT and question.panel and question.panel[0] in evaluation.labels
     )
-    counts = {
-        answer.representation: (len(answer.factors_that_are("yes")), sum(row.counts for row in answer.factors))
-        for answer in found
-        if any(row.counts for row in answer.factors)
-    }
+    comparison = evaluation.data.ladder_comparison
+    values = {answer.representation: answer.parts.value for answer in found if answer.parts is not None}
+    noise = {answer.representation for answer in found if answer.contains_nothing}
+    best = _best(comparison, noise)
+    order = sorted(values, key=lambda name: -values[name])
     steps = dict.fromkeys(
-        f"{answer.representation}: {step}" for answer in found for step in list(of_factors(answer.factors))[:1]
+        f"{answer.representation}: {step}" for answer in found for step in of_factors(evaluation, answer.factors)
     )
+    quick = not any(row.verdict for row in evaluation.rows)
+    advice = [*([say("evaluate_in_full")] if quick else []), *steps][:MOST_STEPS]
     return ComparedAnswer(
-        headline=most_found(counts),
+        headline=_compared_headline(values, order, best, noise, comparison),
         representations=found,
+        order=tuple(order),
+        best=best,
+        letters={} if comparison is None else comparison.letters,
         questions=questions,
-        report=_comparison_report(questions),
-        next_steps=tuple(steps)[:MOST_STEPS] or (say("nothing_in_the_way"),),
-        mcc_note=next((answer.mcc_note for answer in found if answer.mcc_note), ""),
+        report=_comparison_report(questions, best),
+        next_steps=tuple(advice) or (say("no_advice"),),
     )
 
 
-def _compared(question: Question, evaluation: Evaluation) -> ComparedQuestion | None:
-    """The question, answered by the metric with scores for most representations; among several, by the most trusted.
+def _best(comparison: Comparison | None, noise: set[str]) -> tuple[str, ...]:
+    """Names that do not differ significantly from the first, if another one is significantly worse."""
+    if comparison is None or not comparison.ties:
+        return ()
+    best = [name for name in comparison.ties[0] if name not in noise]
+    return tuple(best) if set(comparison.ties[0]) < {name for tie in comparison.ties for name in tie} else ()
 
-    A metric without intervals does not show which representations differ, so metrics with intervals and the same
-    verdicts are preferred.
-    """
-    comparisons = evaluation.data.get("comparison", {})
-    by_metric: dict[str, dict[str, int]] = {}
-    for name in evaluation.representations:
-        for row in rows_of(question, evaluation, name):
-            by_metric.setdefault(row.label, {})[name] = row.level.gravity
-    if not by_metric:
-        return None
 
-    def order(label: str) -> tuple[int, float]:
-        told_apart = bool(comparisons.get(label, {}).get("letters"))
-        return -len(by_metric[label]), fmean(by_metric[label].values()) + (0.0 if told_apart else NOT_COMPARED)
-
-    metric = min(by_metric, key=order)
-    return compared_by(metric, question, evaluation)
+def _compared_headline(
+    values: dict[str, float], order: list[str], best: tuple[str, ...], noise: set[str], comparison: Comparison | None
+) -> str:
+    if not values:
+        return say("no_factor_table", problem="")
+    if noise >= set(values):
+        return say("none_contains")
+    shown = [f"{name} {fixed(values[name], 2)}" for name in order]
+    if comparison is None:
+        return say("not_compared", values=shown)
+    if not best:
+        return say("all_alike", values=shown)
+    rest = [name for name in order if name not in best]
+    return say("identifies_best", best=best, value=values[best[0]], rest=f"{rest[0]} has {fixed(values[rest[0]], 2)}")
 
 
 def compared_by(metric: str, question: Question, evaluation: Evaluation) -> ComparedQuestion:
     """The representations by one metric, best first; those without a score last."""
     rows = [row for name in evaluation.representations if (row := evaluation.row(metric, name))]
     lines = {row.representation: line_of(question, row, evaluation) for row in rows if has_number(row)}
-    comparison = evaluation.data.get("comparison", {}).get(metric, {})
-    letters: dict[str, str] = comparison.get("letters", {})
-    best = set(next(iter(comparison.get("ties", ())), ()))
+    comparison = evaluation.data.comparison.get(metric, Comparison(metric, 0.95))
+    doubted = {row.representation for row in rows if row.level in (Level.DO_NOT_USE, Level.NOISE)}
+    best = _best(comparison, doubted)
     floors = [line.noise for line in lines.values() if line.noise is not None]
     return ComparedQuestion(
         question=question.name,
@@ -736,18 +670,19 @@ def compared_by(metric: str, question: Question, evaluation: Evaluation) -> Comp
         metric=metric,
         noise=(min(floors), max(floors)) if floors else None,
         ranked=tuple(
-            _ranked(row, lines.get(row.representation), row.representation in best, letters)
+            _ranked(row, lines.get(row.representation), row.representation in best, comparison.letters)
             for row in sorted(rows, key=_best_first)
         ),
+        tested=bool(comparison.letters),
     )
 
 
 def _ranked(row: Row, line: QuestionLine | None, best: bool, letters: dict[str, str]) -> Ranked:
-    verdict = verdict_in_words(row)
+    name = row.representation
     if line is None:
-        return Ranked(row.representation, None, None, None, row.level, "failed" if row.problem else "undefined", False)
-    name, best = row.representation, best and line.level is not Level.DO_NOT_USE
-    return Ranked(name, line.value, line.low, line.high, line.level, verdict, best, letters.get(name, ""), line.spread)
+        return Ranked(name, None, None, None, row.level, "failed" if row.problem else "undefined", False)
+    shared = letters.get(name, "")
+    return Ranked(name, line.value, line.low, line.high, row.level, row.level, best, shared, line.spread)
 
 
 def _best_first(row: Row) -> tuple[bool, float]:
@@ -756,18 +691,115 @@ def _best_first(row: Row) -> tuple[bool, float]:
     return False, row.score.raw if row.card.lower_is_better else -row.score.raw
 
 
-def _comparison_report(questions: tuple[ComparedQuestion, ...]) -> str:
-    sentences = []
+def _comparison_report(questions: tuple[ComparedQuestion, ...], best: tuple[str, ...]) -> str:
+    sentences = [say("best_by", metric="the ladder", names=best)] if best else []
     for question in questions:
-        best = [entry.representation for entry in question.ranked if entry.best and entry.level is Level.TRUST]
-        if best and len(best) < len(question.ranked):
-            sentences.append(say("best_by", metric=question.metric, names=best))
-        elif best:
+        named = [entry.representation for entry in question.ranked if entry.best and entry.level is Level.TRUST]
+        trusted = all(entry.level in (Level.TRUST, Level.NOISE) for entry in question.ranked)
+        if named:
+            sentences.append(say("best_by", metric=question.metric, names=named))
+        elif question.tested and trusted and len({letter for each in question.ranked for letter in each.letters}) == 1:
             sentences.append(say("all_tied_by", metric=question.metric))
+    if not sentences and not any(question.tested for question in questions):
+        return say("not_tested")
     return " ".join(sentences) or say("nothing_told_apart")
 
 
-SCHEMA = "unweave.answer/1"
+def factor_table(rows: Sequence[FactorRow]) -> TextTable:
+    """One row for each factor: the rung in words, where, the recoveries of all rungs, leakage, and a note."""
+    heads = ("factor", "as", "where", "interval", "one code", "own codes", "direction", "readable")
+    return TextTable(
+        (*heads, "leakage", "note"),
+        tuple(
+            (
+                *(row.factor, row.words, row.where),
+                "" if row.low is None else f"{number(row.low)} to {number(row.high)}",
+                *(number(value) for value in (row.one_code, row.own_codes, row.direction, row.readable)),
+                number(row.leakage) + (f" into {row.leaks_into}" if row.leaks_into else ""),
+                row.note,
+            )
+            for row in shown_factors(rows)
+        ),
+    )
+
+
+def shown_factors(rows: Sequence[FactorRow]) -> list[FactorRow]:
+    """All factors in their order. If there are too many, those that are recovered best and worst."""
+    if len(rows) <= MOST_FACTORS:
+        return list(rows)
+    ordered = sorted(rows, key=lambda row: -(row.readable if row.readable is not None else -1.0))
+    half = MOST_FACTORS // 2
+    return [*ordered[:half], *ordered[-half:]]
+
+
+def left_out(rows: Sequence[FactorRow]) -> str:
+    """A sentence that says which factors are shown, or an empty string if all are."""
+    half = MOST_FACTORS // 2
+    text = f"Only the {half} best and the {half} worst recovered of {len(rows)} factors are shown."
+    return text if len(rows) > MOST_FACTORS else ""
+
+
+def question_table(lines: Sequence[QuestionLine], short: bool = False) -> TextTable:
+    """One row for each question, with its answer, the metric and its verdict."""
+    return TextTable(
+        ("question", "answer", "score", "noise", "metric", "verdict"),
+        tuple(
+            (
+                *(line.short if short else line.text, line.answer),
+                with_ends(line.value, line.low, line.high) if line.metric else f"{100 * (line.value or 0):.0f} %",
+                number(line.noise),
+                line.metric or (UNEXPLAINED if short else line.sentence),
+                line.level if line.metric else "",
+            )
+            for line in lines
+        ),
+    )
+
+
+def representation_table(answer: ComparedAnswer) -> TextTable:
+    """One row for each representation, best first: the ladder's value with its parts, and the factors by rung."""
+    by_name = {one.representation: one for one in answer.representations}
+    names = [*answer.order, *(name for name in by_name if name not in answer.order)]
+    return TextTable(
+        ("representation", "ladder", "own codes", "direction", "readable", "best", "group", "factors"),
+        tuple(
+            (
+                name,
+                *(number(value) for value in _numbers(by_name[name].parts)),
+                "best" if name in answer.best else "",
+                answer.letters.get(name, ""),
+                "; ".join(
+                    f"{rung}: {listed(factors, 4)}"
+                    for rung in dict.fromkeys(row.rung for row in by_name[name].factors)
+                    if (factors := [row.factor for row in by_name[name].factors if row.rung == rung])
+                )
+                or NOT_KNOWN,
+            )
+            for name in names
+        ),
+    )
+
+
+def _numbers(parts: LadderParts | None) -> tuple[float | None, ...]:
+    return (None,) * 4 if parts is None else (parts.value, parts.own_codes, parts.direction, parts.readable)
+
+
+def number(value: float | None) -> str:
+    """A number with two decimals, or nothing."""
+    return "" if value is None else fixed(value, 2)
+
+
+def with_ends(value: float | None, low: float | None, high: float | None) -> str:
+    """A number with its interval."""
+    return number(value) + ("" if low is None or value is None else f" ({fixed(low, 2)} to {fixed(high, 2)})")
+
+
+def parts_sentence(parts: LadderParts | None) -> str:
+    """The three parts of the ladder and its value in one sentence, shown wherever `identification` is."""
+    return "" if parts is None else say("parts", **plain_data(parts))
+
+
+SCHEMA = "unweave.answer/2"
 
 
 def plain_answer(evaluation: Evaluation) -> dict[str, Any]:
@@ -776,7 +808,7 @@ def plain_answer(evaluation: Evaluation) -> dict[str, Any]:
     >>> from unweave import evaluate
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
     >>> sorted(plain_answer(evaluate(z, z, metrics="mcc", quick=True)))[:6]
-    ['factors', 'headline', 'mcc_note', 'next_steps', 'questions', 'reading']
+    ['axes', 'factors', 'headline', 'identified', 'next_steps', 'parts']
     """
     several = len(evaluation.representations) > 1
     return {"schema": SCHEMA, **plain_data(compared_answer(evaluation) if several else answer_of(evaluation))}

@@ -279,8 +279,6 @@ MOST_BYTES = 3_000_000
 
 MOST_BYTES_OF_DATA = 400_000
 
-MOST_FACTORS = 24  # largest number of rows in the factor table
-
 TIE_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -309,7 +307,7 @@ def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -
         has=_what_there_is(summary),
         matrix_groups=_grouped(summary["matrices"], lambda matrix: (matrix["name"], tuple(matrix["metrics"]))),
         chart_groups=_grouped(summary["charts"], lambda chart: chart["label"]),
-        shown_factors=_shown_factors(summary["answer"]),
+        **summary["tables"],
         pairs=_pairs(summary),
         embedded=_embedded(summary),
     )
@@ -406,15 +404,6 @@ def _pairs(summary: Mapping[str, Any]) -> dict[str, Any]:
 def _dots(pair: Mapping[str, Any]) -> str:
     """Return the SVG path of a scatter plot with one dot per row; the code is on the vertical axis."""
     return "".join(f"M{90 * x:.0f} {56 - 56 * y:.0f}h0" for x, y in zip(pair["x"], pair["y"], strict=True))
-
-
-def _shown_factors(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of the factor table. If there are too many, only the best and worst recovered factors remain."""
-    rows: list[dict[str, Any]] = answer.get("factors", [])
-    if len(rows) <= MOST_FACTORS:
-        return rows
-    ordered = sorted(rows, key=lambda row: -1.0 if row["share"] is None else row["share"], reverse=True)
-    return [*ordered[: MOST_FACTORS // 2], *ordered[-MOST_FACTORS // 2 :]]
 
 
 def _embedded(summary: Mapping[str, Any]) -> str:

@@ -7,8 +7,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unweave.evaluation import Evaluation
+from unweave.report.answer import (
+    Answer,
+    ComparedAnswer,
+    answer_of,
+    compared_answer,
+    factor_table,
+    left_out,
+    parts_sentence,
+    question_table,
+    representation_table,
+    with_ends,
+)
 from unweave.report.summary import summarise
-from unweave.sentences import NOTHING, counted, fixed, listed, p_value
+from unweave.sentences import NOTHING, counted, fixed, listed, p_value, say
 
 MEANT = re.compile(r"[\\`*_\[\]|~]")
 
@@ -23,21 +35,16 @@ def markdown_page(evaluation: Evaluation) -> str:
     >>> print(markdown_page(unweave.evaluate(factors, factors, metrics=["mcc"], quick=True)).split("\\n")[0])
     # What the codes contain
     """
-    return rendered(summarise(evaluation))
-
-
-def rendered(summary: Mapping[str, Any]) -> str:
-    """Render a summary as Markdown."""
+    summary = summarise(evaluation)
     several = len(summary["data"]["representations"]) > 1
     judged = any(cell["verdict"] for metric in summary["metrics"] for cell in metric["cells"])
     parts = [
         f"# {_plain(summary['title'])}",
         summary["subtitle"],
-        *_answer(summary["answer"]),
+        *_answer(evaluation),
         summary["trusted"],
         "## Verdicts" if judged else "## Scores",
         _side_by_side(summary) if several else _verdicts(summary),
-        summary["answer"]["mcc_note"],
     ]
     if summary["reasons"]:
         parts += ["### Why", _list(map(_reason, summary["reasons"]))]
@@ -59,15 +66,15 @@ def rendered(summary: Mapping[str, Any]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _answer(answer: Mapping[str, Any]) -> list[str]:
+def _answer(evaluation: Evaluation) -> list[str]:
     """Return the parts of the answer: headline, tables, the text to report and the next steps."""
-    several = "representations" in answer
+    several = len(evaluation.representations) > 1
+    answer = compared_answer(evaluation) if several else answer_of(evaluation)
     return [
-        f"**{_plain(answer['headline'])}**",
-        *(_compared(answer) if several else _tables(answer)),
-        answer.get("remark", ""),
-        f"**Report:** {_plain(answer['report'])}",
-        "**Next:**\n\n" + _list(map(_plain, answer["next_steps"])),
+        f"**{_plain(answer.headline)}**",
+        *(_compared(answer) if isinstance(answer, ComparedAnswer) else _tables(answer)),
+        f"**Report:** {_plain(answer.report)}",
+        "**Next:**\n\n" + _list(map(_plain, answer.next_steps)),
     ]
 
 
@@ -78,44 +85,27 @@ def _codes(entry: Mapping[str, Any]) -> str:
     return f"{table}\n\n{entry['n_hidden']:,} codes are not shown."
 
 
-def _tables(answer: Mapping[str, Any]) -> list[str]:
-    factors = [
-        [row["factor"], row["found"], listed(row["codes"], 3), _with_ends(row, "share"), row["obstacle"]]
-        for row in answer["factors"]
-    ]
-    questions = [
-        [
-            *(line["text"], line["answer"], _with_ends(line, "value"), fixed(line["noise"], 2)),
-            line["metric"] or line["sentence"],
-            line["level"] if line["metric"] else "",
-        ]
-        for line in answer["questions"]
-    ]
-    heads = ["factor", "found", "best code", "how well (0 to 1)", "what is in the way"]
+def _tables(answer: Answer) -> list[str]:
+    sentences = (left_out(answer.factors), answer.identified, parts_sentence(answer.parts), answer.axes)
+    factors, questions = factor_table(answer.factors), question_table(answer.questions)
     return [
-        *([_table(heads, factors), answer["reading"][0]] if factors else []),
-        *([_table(["question", "answer", "score", "noise", "metric", "verdict"], questions)] if questions else []),
-        *([answer["reading"][1]] if questions else []),
+        *([_table(factors.heads, factors.rows), _plain(" ".join(filter(None, sentences)))] if factors.rows else []),
+        answer.reading[0],
+        *([_table(questions.heads, questions.rows), answer.reading[1]] if questions.rows else []),
     ]
 
 
-def _compared(answer: Mapping[str, Any]) -> list[str]:
-    parts = []
-    for question in answer["questions"]:
+def _compared(answer: ComparedAnswer) -> list[str]:
+    found = representation_table(answer)
+    parts = [_table(found.heads, found.rows), say("reading_of_representations")] if answer.order else []
+    for question in answer.questions:
         rows = [
-            [entry["representation"], _with_ends(entry, "value"), entry["verdict"], "best" if entry["best"] else ""]
-            for entry in question["ranked"]
+            [entry.representation, with_ends(entry.value, entry.low, entry.high), entry.verdict, "best" * entry.best]
+            for entry in question.ranked
         ]
         table = _table(["representation", "score", "verdict", "best group"], rows)
-        parts.append(f"{_plain(question['text'])} By {_plain(question['metric'])}.\n\n{table}")
+        parts.append(f"{_plain(question.text)} By {_plain(question.metric)}.\n\n{table}")
     return parts
-
-
-def _with_ends(entry: Mapping[str, Any], key: str) -> str:
-    if entry[key] is None:
-        return ""
-    ends = "" if entry["low"] is None else f" ({fixed(entry['low'], 2)} to {fixed(entry['high'], 2)})"
-    return fixed(entry[key], 2) + ends
 
 
 def _verdicts(summary: Mapping[str, Any]) -> str:

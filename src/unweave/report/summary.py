@@ -28,19 +28,23 @@ from unweave.metrics import (
 from unweave.metrics.decomposition import SAMPLING, partial_information
 from unweave.metrics.matrices import varying
 from unweave.report.answer import (
+    answer_of,
     by_question,
     code_lists,
+    compared_answer,
     compared_by,
     fitting_advice,
-    is_at_noise_level,
+    parts_sentence,
     plain_answer,
+    representation_table,
     shared_reasons,
-    verdict_in_words,
+    shown_factors,
 )
 from unweave.report.cite import bibtex, methods_paragraph
 from unweave.report.latex import latex_rows
 from unweave.score import Score, ShownMatrix
 from unweave.sentences import counted, fixed, listed
+from unweave.trust.comparison import Comparison
 from unweave.trust.floors import NoiseFloor
 from unweave.trust.verdict_record import Level, Reason
 
@@ -53,22 +57,18 @@ def trusted_scores(metrics: list[dict[str, Any]]) -> str:
     missing = f" {counted(failed, 'score')} could not be computed." if failed else ""
     if not judged:
         return f"{counted(len(cells), 'score')}, without verdicts: these are bare scores.{missing}"
-    trusted = [cell for cell in cells if cell["verdict"] and cell["verdict"]["level"] is Level.TRUST]
-    n_noise = sum(cell["at_noise_level"] for cell in trusted)
-    noise = f"{'is' if n_noise == 1 else 'are'} no better than noise (p > .05)"
-    if len(trusted) == len(judged) == 1:
-        return f"The score can be trusted on these data{f', and {noise}' if n_noise else ''}.{missing}"
-    if len(trusted) == len(judged):
-        but = f"; {n_noise} of them {noise}" if n_noise else ""
-        return f"All {len(judged)} scores can be trusted on these data{but}.{missing}"
-    of_trusted = f" Of those that can be trusted, {n_noise} {noise}." if n_noise else ""
-    return f"Of {counted(len(judged), 'score')}, {listed(_levels_in_words(judged))}.{of_trusted}{missing}"
+    if set(judged) == {Level.TRUST}:
+        all_scores = "The score" if len(judged) == 1 else f"All {len(judged)} scores"
+        return f"{all_scores} can be trusted on these data.{missing}"
+    return f"Of {counted(len(judged), 'score')}, {listed(_levels_in_words(judged))}.{missing}"
 
 
 def _levels_in_words(judged: list[Level]) -> list[str]:
     """Return the number of scores with each verdict, in words. Verdicts that do not occur are left out."""
     return [
-        f"{judged.count(level) or 'none'} {level.words}" for level in Level if level is Level.TRUST or level in judged
+        f"{judged.count(level) or 'none'} {level.words}"
+        for level in Level
+        if level in judged or (level is Level.TRUST and Level.NOISE not in judged)
     ]
 
 
@@ -135,9 +135,9 @@ def floor_fields(row: Row) -> dict[str, Any] | None:
 def interval_fields(row: Row) -> dict[str, Any] | None:
     """Return the ends, level and kind of the interval over samples."""
     interval = row.interval
-    if interval is None or not interval.defined:
+    if interval is None or row.ends is None:
         return None
-    low, high = interval.clipped  # scores are clipped to the bounds of the metric as well
+    low, high = row.ends
     return {
         "low": low,
         "high": high,
@@ -156,28 +156,7 @@ def verdict_fields(row: Row, evaluation: Evaluation) -> dict[str, Any] | None:
         _reason_fields(reason) | {"instead": fitting_advice(reason, evaluation, row.representation)}
         for reason in row.verdict.reasons
     ]
-    return {"level": row.verdict.level, "words": verdict_in_words(row), "reasons": reasons}
-
-
-def diagnosis_fields(evaluation: Evaluation, representation: str) -> dict[str, Any] | None:
-    """Return ``Diagnosis.to_dict`` of one representation, or None if its data were not diagnosed."""
-    by_representation: dict[str, dict[str, Any]] = evaluation.data.get("diagnosis", {})
-    return by_representation.get(representation)
-
-
-def comparison_fields(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
-    """Return for each metric the groups of representations that do not differ significantly, best first, with notes."""
-    by_label: dict[str, dict[str, Any]] = evaluation.data.get("comparison", {})
-    return {
-        label: {"groups": entry["ties"], "sentence": " ".join(note["sentence"] for note in entry["notes"])}
-        for label, entry in by_label.items()
-    }
-
-
-def code_names_of(evaluation: Evaluation, representation: str) -> list[str]:
-    """Return the names of the codes of a representation."""
-    names: list[str] = evaluation.data["representations"][representation]["code_names"]
-    return names
+    return {"level": row.level, "reasons": reasons}
 
 
 def _factor_band(floor: NoiseFloor, factor: str) -> list[float]:
@@ -221,13 +200,14 @@ FIGURES = (
 
 def diagnosis_summary(evaluation: Evaluation, representation: str, detail: Detail) -> dict[str, Any]:
     """Return the diagnosis of one representation, or only the sizes of the data if they were not diagnosed."""
-    data, found = evaluation.data, diagnosis_fields(evaluation, representation)
-    n_codes = data["representations"][representation]["n_codes"]
+    data, diagnosis = evaluation.data, evaluation.data.diagnosis.get(representation)
+    found = None if diagnosis is None else diagnosis.to_dict()
+    n_codes = data.representations[representation].n_codes
     sizes = {
-        "n_rows": data["n_rows"],
-        "n_factors": len(data["factors"]),
+        "n_rows": data.n_rows,
+        "n_factors": len(data.factors),
         "n_codes": n_codes,
-        "rows_per_code": data["n_rows"] / n_codes if n_codes else None,
+        "rows_per_code": data.n_rows / n_codes if n_codes else None,
     }
     known = sizes if found is None else found | {"largest_correlation": found["max_correlation"]}
     figures = [
@@ -348,7 +328,7 @@ def term_intervals(
     return {term: (bound(lower), bound(upper)) for term, (lower, upper) in TERMS.items()}
 
 
-def factor_charts(metric: dict[str, Any], factors: list[str], detail: Detail) -> list[dict[str, Any]]:
+def factor_charts(metric: dict[str, Any], factors: Sequence[str], detail: Detail) -> list[dict[str, Any]]:
     """Return one chart for each representation for which the metric has a score per factor.
 
     If there are many factors, the chart has only the highest and the lowest scores.
@@ -398,8 +378,7 @@ def _shown(named: list[str], per_factor: dict[str, float], at_most: int) -> tupl
 
 def matrix_summaries(evaluation: Evaluation, representation: str, detail: Detail) -> tuple[list[dict[str, Any]], int]:
     """Return the matrices of the scores of one representation, and the number of matrices that were left out."""
-    factors = [factor["name"] for factor in evaluation.data["factors"]]
-    codes = code_names_of(evaluation, representation)
+    factors, codes = evaluation.data.factor_names, evaluation.data.representations[representation].code_names
     varying = _varying_factors(evaluation, representation, factors)
     met: list[tuple[ShownMatrix, FloatArray, list[str]]] = []
     for row in evaluation.rows:
@@ -487,7 +466,7 @@ def _strongest(size: FloatArray, n_pairs: int) -> list[tuple[int, int]]:
     return [(int(k) // size.shape[1], int(k) % size.shape[1]) for k in flat if np.isfinite(size.flat[k])]
 
 
-def _varying_factors(evaluation: Evaluation, representation: str, factors: list[str]) -> list[int]:
+def _varying_factors(evaluation: Evaluation, representation: str, factors: Sequence[str]) -> list[int]:
     """Return the indices of factors for which some score is defined, or of all factors if there are none."""
     scores = [row.score for row in evaluation.rows if row.representation == representation and row.score]
     per_factor = [score.per_factor for score in scores if score.per_factor]
@@ -515,7 +494,7 @@ def _first_seed(evaluation: Evaluation, label: str) -> int | None:
     return next(row.seed for row in evaluation.rows if row.label == label)
 
 
-SCHEMA = "unweave.report/2"
+SCHEMA = "unweave.report/3"
 
 
 def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
@@ -529,36 +508,36 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     >>> factors = np.random.default_rng(0).normal(size=(200, 2))
     >>> summary = summarise(unweave.evaluate(factors, factors, metrics=["mcc"], quick=True))
     >>> summary["schema"], round(summary["metrics"][0]["cells"][0]["value"], 6)
-    ('unweave.report/2', 1.0)
+    ('unweave.report/3', 1.0)
     """
     data, names = evaluation.data, evaluation.representations
     metrics = [_metric(evaluation, label) for label in evaluation.labels]
     matrices = [matrix_summaries(evaluation, name, detail) for name in names]
-    factors = [factor["name"] for factor in data["factors"]]
-    charts = [chart for metric in metrics for chart in factor_charts(metric, factors, detail)]
+    charts = [chart for metric in metrics for chart in factor_charts(metric, data.factor_names, detail)]
     n_charts = detail.charts * len(names)
     summary: dict[str, Any] = {
         "schema": SCHEMA,
         "title": _title(evaluation),
         "subtitle": _subtitle(evaluation),
         "answer": plain_answer(evaluation),
+        "tables": _tables(evaluation),
         "screening": code_lists(evaluation),
         "questions": [
             {"name": question.name, "text": question.text, "metrics": labels}
             for question, labels in by_question(evaluation).items()
         ],
-        "pairs": data.get("matched_pairs", {}),
+        "pairs": data.matched_pairs,
         "rankings": _rankings(evaluation) if len(names) > 1 else {},
         "trusted": trusted_scores(metrics),
         "data": {
-            "n_rows": data["n_rows"],
-            "n_dropped": data["n_dropped"],
-            "factors": data["factors"],
+            "n_rows": data.n_rows,
+            "n_dropped": data.n_dropped,
+            "factors": plain_data(data.factors),
             "representations": [
-                {"name": name, "n_codes": entry["n_codes"], "fingerprint": entry["fingerprint"]}
-                for name, entry in data["representations"].items()
+                {"name": name, "n_codes": entry.n_codes, "fingerprint": entry.fingerprint}
+                for name, entry in data.representations.items()
             ],
-            "versions": data["versions"],
+            "versions": data.versions,
         },
         "counts": _level_counts(metrics),
         "metrics": metrics,
@@ -576,6 +555,15 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "bibtex": bibtex(summary),
     }
     return plain_data(summary)
+
+
+def _tables(evaluation: Evaluation) -> dict[str, Any]:
+    """Return what the page takes from the typed answer: tables, and the sentence with the parts of the ladder."""
+    if len(evaluation.representations) > 1:
+        found = representation_table(compared_answer(evaluation))
+        return {"representations": found, "shown_factors": [], "parts": ""}
+    answer = answer_of(evaluation)
+    return {"shown_factors": shown_factors(answer.factors), "parts": parts_sentence(answer.parts)}
 
 
 def _rankings(evaluation: Evaluation) -> dict[str, Any]:
@@ -596,9 +584,9 @@ def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
         for name in evaluation.representations
         if any(row.representation == name for row in rows)
     ]
-    groups = comparison_fields(evaluation).get(label, {"groups": [], "sentence": ""})
+    comparison = evaluation.data.comparison.get(label, Comparison(label, 0.95))
     for cell in cells:
-        cell["groups"] = [k for k, group in enumerate(groups["groups"]) if cell["representation"] in group]
+        cell["groups"] = [k for k, group in enumerate(comparison.ties) if cell["representation"] in group]
     return {
         "label": label,
         "metric": rows[0].metric,
@@ -612,7 +600,7 @@ def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
         "settings": {name: option for name, option in (score.settings if score else {}).items() if name != "rng"},
         "cells": cells,
         "domain": _domain(cells, card.bounds),
-        "comparison": groups["sentence"],
+        "comparison": " ".join(map(str, comparison.notes)),
     }
 
 
@@ -649,7 +637,7 @@ def _trust(evaluation: Evaluation, rows: list[Row]) -> dict[str, Any]:
         "floor": floor,
         "interval": next(filter(None, map(interval_fields, rows)), None),
         "calibrated": floor["calibrated"] if floor else None,
-        "at_noise_level": any(map(is_at_noise_level, rows)),
+        "at_noise_level": any(row.at_noise_level for row in rows),
         "verdict": max(verdicts, key=lambda verdict: verdict["level"].gravity) if verdicts else None,
     }
 
@@ -683,17 +671,17 @@ def _title(evaluation: Evaluation) -> str:
     names = evaluation.representations
     if len(names) > 1:
         return f"{listed(list(names), at_most=4)} compared"
-    if not evaluation.data["n_rows"]:
+    if not evaluation.data.n_rows:
         return "How the decoder uses its latents"
     return "What the codes contain" if names == ("codes",) else f"What {names[0]} contains"
 
 
 def _subtitle(evaluation: Evaluation) -> str:
     data = evaluation.data
-    if not data["n_rows"]:
+    if not data.n_rows:
         return "A decoder alone, without factors and codes."
-    sizes = [entry["n_codes"] for entry in data["representations"].values()]
+    sizes = [entry.n_codes for entry in data.representations.values()]
     codes = counted(sizes[0], "code") if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,} codes"
-    dropped = f"; {counted(data['n_dropped'], 'row')} with missing values dropped" if data["n_dropped"] else ""
-    factors = f"{counted(len(data['factors']), 'factor')} and " if data["factors"] else ""
-    return f"{factors}{codes} on {counted(data['n_rows'], 'row')}{dropped}."
+    dropped = f"; {counted(data.n_dropped, 'row')} with missing values dropped" if data.n_dropped else ""
+    factors = f"{counted(len(data.factors), 'factor')} and " if data.factors else ""
+    return f"{factors}{codes} on {counted(data.n_rows, 'row')}{dropped}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from io import StringIO
 from typing import Any
 
@@ -17,41 +17,35 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from unweave.evaluation import Evaluation, Row
+from unweave.evaluation import Evaluation
 from unweave.evaluation.choose import question_of
 from unweave.report.answer import (
-    NOISE_LEVEL,
-    Answer,
     ComparedQuestion,
-    FactorRow,
-    QuestionLine,
     SharedReason,
+    TextTable,
     answer_of,
     by_question,
     compared_answer,
     compared_by,
+    factor_table,
+    left_out,
+    parts_sentence,
+    question_table,
+    representation_table,
     screening_sentences,
     shared_reasons,
-    verdict_in_words,
+    shown_factors,
 )
-from unweave.sentences import counted, fixed, listed
+from unweave.sentences import counted, fixed, listed, say
 from unweave.trust.verdict_record import Level
-
-MOST_FACTORS = 24  # rows; if there are more factors, the best and the worst recovered ones are shown
 
 MOST_RANKED = 12
 
-MOST_CODES = 3
-
-MOST_IN_THE_WAY = 3  # largest number of factors whose obstacles a row names
-
 NAME_WIDTH = 24
 
-NARROW, WIDE = 80, 98  # width of the question table without intervals, and with intervals
+NARROW, WIDE = 80, 98  # width of the tables without intervals, and with intervals
 
-FOUND_STYLES = {"yes": "green", "partly": "yellow", "no": "red"}
-
-CANNOT_TELL = "cannot be determined from these data (see the notes)"
+RECOVERIES = ("one code", "own codes", "direction", "readable", "leakage")
 
 
 def plain_table(close: bool = False) -> Table:
@@ -59,106 +53,21 @@ def plain_table(close: bool = False) -> Table:
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=close)
 
 
-def factor_table(rows: Sequence[FactorRow]) -> Table:
-    """Return a table that says for each factor whether it was found, in which codes, how well, and if not, why."""
+def text_columns(found: TextTable, *, wrapped: Collection[str], left_out: Collection[str] = ()) -> Table:
+    """Return a table of text; columns without any text and those to be left out are not shown."""
     table = plain_table(close=True)
-    table.add_column("factor", no_wrap=True, max_width=NAME_WIDTH)
-    table.add_column("found", no_wrap=True)
-    table.add_column("best code", max_width=28)
-    table.add_column("how well (0 to 1)", no_wrap=True)
-    table.add_column("what is in the way")
-    for row in shown_factors(rows):
-        table.add_row(
-            # names are passed as Text, because rich would interpret square brackets in a string as markup
-            Text(row.factor),
-            Text(row.found, style=FOUND_STYLES.get(row.found, "")),
-            Text(listed(row.codes, MOST_CODES)),
-            Text(how_well(row)),
-            Text(row.obstacle),
-        )
+    shown = [k for k, head in enumerate(found.heads) if head not in left_out and any(row[k] for row in found.rows)]
+    for k in shown:
+        name = found.heads[k] in ("factor", "representation")
+        table.add_column(found.heads[k], no_wrap=found.heads[k] not in wrapped, max_width=NAME_WIDTH if name else None)
+    for row in found.rows:
+        # texts are passed as Text, because rich would interpret square brackets in a string as markup
+        table.add_row(*(_styled(row[k]) for k in shown))
     return table
 
 
-def shown_factors(rows: Sequence[FactorRow]) -> list[FactorRow]:
-    """Return all factors in their order. If there are too many, return those that are recovered best and worst."""
-    if len(rows) <= MOST_FACTORS:
-        return list(rows)
-    ordered = sorted(rows, key=lambda row: -(row.share if row.share is not None else -1.0))
-    half = MOST_FACTORS // 2
-    return [*ordered[:half], *ordered[-half:]]
-
-
-def left_out(rows: Sequence[FactorRow]) -> str:
-    """Return a sentence that says which factors are shown, or an empty string if all are."""
-    if len(rows) <= MOST_FACTORS:
-        return ""
-    half = MOST_FACTORS // 2
-    return f"Only the {half} best and the {half} worst recovered of {len(rows)} factors are shown."
-
-
-def how_well(row: FactorRow) -> str:
-    """Return how well a factor is recovered, with its interval."""
-    if row.share is None:
-        return ""
-    ends = "" if row.low is None else f" ({fixed(row.low, 2)} to {fixed(row.high, 2)})"
-    return fixed(row.share, 2) + ends
-
-
-def question_table(lines: Sequence[QuestionLine], width: int) -> Table:
-    """Return a table with the answer to each question and its metric. A narrow table has no intervals."""
-    narrow = width < WIDE
-    table = plain_table(close=True)
-    table.add_column("question", no_wrap=width >= NARROW)
-    table.add_column("answer", no_wrap=True)
-    table.add_column("score", justify="right", no_wrap=True)
-    if width >= NARROW:
-        table.add_column("noise", justify="right", no_wrap=True)
-    if not narrow:
-        table.add_column("interval", no_wrap=True)
-    table.add_column("by metric")
-    table.add_column("verdict", no_wrap=True)
-    for line in lines:
-        ends = "" if line.low is None else f"{fixed(line.low, 2)} to {fixed(line.high, 2)}"
-        verdict = NOISE_LEVEL if line.at_noise_level and line.level == Level.TRUST else line.level
-        table.add_row(
-            Text(line.short),
-            Text(line.answer, style="bold"),
-            Text(line.stated_value),
-            *([Text("" if line.noise is None else fixed(line.noise, 2))] if width >= NARROW else []),
-            *([Text(ends)] if not narrow else []),
-            Text(line.source),
-            _verdict(verdict) if line.metric else Text(),
-        )
-    return table
-
-
-def representation_table(answers: Sequence[Answer]) -> Table:
-    """Return a table with one row per representation.
-
-    It lists the factors that have codes of their own, and what prevents this for the other factors.
-    """
-    table = plain_table(close=True)
-    table.add_column("representation", no_wrap=True, max_width=NAME_WIDTH)
-    table.add_column("found", no_wrap=True)
-    table.add_column("factors with codes of their own")
-    table.add_column("what is in the way of the others")
-    for answer in answers[:MOST_FACTORS]:
-        yes, n = answer.factors_that_are("yes"), sum(row.counts for row in answer.factors)
-        others = [f"{row.factor}: {row.obstacle}" for row in answer.factors if row.found in ("no", "partly")]
-        table.add_row(
-            Text(answer.representation),
-            Text(f"{len(yes)} of {n}" if n else "not known"),
-            Text(listed(yes, 4)),
-            Text(_in_the_way(others) if n or not answer.factors else CANNOT_TELL),
-        )
-    return table
-
-
-def _in_the_way(others: Sequence[str]) -> str:
-    if len(others) <= MOST_IN_THE_WAY:
-        return "; ".join(others)
-    shown = MOST_IN_THE_WAY - 1
-    return "; ".join(others[:shown]) + f"; and {len(others) - shown} more"
+def _styled(text: str) -> Text:
+    return Text(text, style=text.style if isinstance(text, Level) else "")
 
 
 def ranked_table(question: ComparedQuestion) -> Table:
@@ -182,7 +91,7 @@ def ranked_table(question: ComparedQuestion) -> Table:
             Text(entry.representation),
             Text(fixed(entry.value) + ("" if entry.spread is None else f" ± {fixed(entry.spread)}")),
             Text(ends),
-            _verdict(entry.verdict),
+            _styled(entry.level if entry.value is not None else entry.verdict),
             Text("best" if entry.best else "", style="bold"),
         )
     return table
@@ -211,19 +120,14 @@ def metric_table(evaluation: Evaluation, width: int) -> Table:
             row = evaluation.row(label, representation)
             if row is None:
                 continue
-            verdict = verdict_in_words(row)
             table.add_row(
                 Text(f"  {label}{' (lower is better)' if row.card.lower_is_better else ''}"),
                 Text(score_cell(evaluation, label, representation)),
-                Text(noise_cell(row)),
-                *([Text(interval_cell(row))] if with_interval else []),
-                *([_verdict(verdict)] if checked else []),
+                Text("" if row.noise is None else fixed(row.noise)),
+                *([Text("" if row.ends is None else " to ".join(map(fixed, row.ends)))] if with_interval else []),
+                *([_styled(row.level)] if checked else []),
             )
     return table
-
-
-def _verdict(words: str) -> Text:
-    return Text(words, style=words.style if isinstance(words, Level) else "")
 
 
 def score_cell(evaluation: Evaluation, label: str, representation: str) -> str:
@@ -235,22 +139,6 @@ def score_cell(evaluation: Evaluation, label: str, representation: str) -> str:
     if math.isnan(mean):
         return "undefined" if values else "failed"
     return f"{fixed(mean)} ± {fixed(spread)}" if len(values) > 1 else fixed(mean)
-
-
-def noise_cell(row: Row) -> str:
-    """Return the score of random codes: the measured noise floor, or else the chance level on the metric's card."""
-    floor = row.noise_floor
-    if floor is not None and floor.defined:
-        return fixed(floor.floor)
-    return "" if row.chance is None else fixed(row.chance)
-
-
-def interval_cell(row: Row) -> str:
-    """Return the two ends of the interval."""
-    if row.interval is None or not row.interval.defined:
-        return ""
-    low, high = row.interval.clipped
-    return f"{fixed(low)} to {fixed(high)}"
 
 
 def _interval_head(evaluation: Evaluation) -> str:
@@ -321,27 +209,31 @@ def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     answer = answer_of(evaluation)
     yield Prose(answer.headline, style="bold")
     if answer.factors:
-        yield factor_table(answer.factors)
-        for sentence in filter(None, (left_out(answer.factors), answer.remark)):
-            yield Prose(sentence)
+        narrow = () if width >= WIDE else ("one code", "own codes", "leakage") if width >= NARROW else RECOVERIES
+        yield text_columns(factor_table(answer.factors), wrapped=("where", "leakage"), left_out=("note", *narrow))
+        yield from (Prose(f"{row.factor}: {row.note}.") for row in shown_factors(answer.factors) if row.note)
+        sentences = (left_out(answer.factors), answer.identified, parts_sentence(answer.parts), answer.axes)
+        yield Prose(" ".join(filter(None, sentences)))
+        yield Text()
         yield Prose(answer.reading[0], style="dim")
     if answer.questions:
-        yield question_table(answer.questions, width)
+        without = () if width >= NARROW else ("noise",)
+        yield text_columns(question_table(answer.questions, True), wrapped=("question", "metric"), left_out=without)
         yield Prose(answer.reading[1], style="dim")
         yield Text()
     yield from _advice(answer.report, answer.next_steps)
     yield Text()
     yield Text("All metrics that were computed", style="bold")
     yield metric_table(evaluation, width)
-    if answer.mcc_note:
-        yield Prose(answer.mcc_note, style="dim")
 
 
 def _compared(evaluation: Evaluation) -> Iterator[RenderableType]:
     answer = compared_answer(evaluation)
     yield Prose(answer.headline, style="bold")
     if any(one.factors for one in answer.representations):
-        yield representation_table(answer.representations)
+        yield text_columns(representation_table(answer), wrapped=("factors",))
+        yield Prose(say("reading_of_representations"), style="dim")
+        yield Text()
     shown = {question.metric for question in answer.questions}
     for question in answer.questions:
         noise = "" if question.noise is None else f"; random codes score {_range(*question.noise)}"
@@ -357,9 +249,6 @@ def _compared(evaluation: Evaluation) -> Iterator[RenderableType]:
         of = question_of(next(row.card.measures for row in evaluation.rows if row.label == label))
         yield Text.assemble((label, "bold"), f" ({of.short})" if of.measures else "")
         yield ranked_table(compared_by(label, of, evaluation))
-    if answer.mcc_note:
-        yield Text()
-        yield Prose(answer.mcc_note, style="dim")
 
 
 def _advice(report: str, steps: tuple[str, ...]) -> Iterator[RenderableType]:
@@ -394,17 +283,17 @@ def _range(low: float, high: float) -> str:
 
 def _heading(evaluation: Evaluation) -> str:
     data = evaluation.data
-    if not data["n_rows"]:
+    if not data.n_rows:
         return "A decoder alone, without factors and codes"
-    kinds = Counter(factor["kind"] for factor in data["factors"])
-    if len(data["factors"]) <= NAMED_FACTORS:
-        factors = ", ".join(f"{factor['name']} {factor['kind']}" for factor in data["factors"])
+    kinds = Counter(factor.kind for factor in data.factors)
+    if len(data.factors) <= NAMED_FACTORS:
+        factors = ", ".join(f"{factor.name} {factor.kind}" for factor in data.factors)
     else:
         factors = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    sizes = {entry["n_codes"] for entry in data["representations"].values()}
+    sizes = {entry.n_codes for entry in data.representations.values()}
     codes = counted(min(sizes), "code") if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)} codes"
-    given = {name: entry["n_codes"] for name, entry in data.get("screening", {}).items()}
-    if len(given) == len(data["representations"]) == 1:
-        codes = f"{min(sizes):,} of {counted(max(given.values()), 'code')}"
-    stated = f"{counted(len(data['factors']), 'factor')} ({factors})" if factors else "no factors"
-    return f"{counted(data['n_rows'], 'row')}, {stated}, {codes}"
+    given = [entry.n_codes for entry in data.screening.values()]
+    if len(given) == len(data.representations) == 1:
+        codes = f"{min(sizes):,} of {counted(max(given), 'code')}"
+    stated = f"{counted(len(data.factors), 'factor')} ({factors})" if factors else "no factors"
+    return f"{counted(data.n_rows, 'row')}, {stated}, {codes}"

@@ -107,7 +107,7 @@ def _letter(k: int) -> str:
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference of the raw scores of two representations, first minus second.
+    """Difference of the scores of two representations, as they are shown: first minus second.
 
     ``lower`` and ``upper`` are its interval at the level of the comparison, for this pair alone; ``p_value`` is
     corrected by Holm for the number of pairs.
@@ -135,7 +135,7 @@ class Comparison:
     n_units : int
         Number of rows, or of row groups.
     scores : dict of name to float
-        Scores before clipping, best first.
+        Scores as they are shown, clipped to the bounds of the metric, best first.
     differences : tuple of `Difference`
         Every pair, the better one first.
     ties : tuple of tuples of str
@@ -233,7 +233,7 @@ def comparison_of_parts(metric: str, found: Mapping[str, PartScores | Finding], 
         reason = Finding("comparison_undefined", metric=metric, representation=undefined[0])
         return Comparison(metric, level, reason=reason)
     fewest = min(scored.values(), key=lambda parts: len(parts.raw))
-    order = sorted(scored, key=lambda name: scored[name].score.raw, reverse=not fewest.score.lower_is_better)
+    order = sorted(scored, key=lambda name: scored[name].score.value, reverse=not fewest.score.lower_is_better)
     differences = _differences(order, scored, fewest, level)
     told_apart = {frozenset((pair.first, pair.second)) for pair in differences if pair.p_value <= 1 - level}
     ties = sets_of_ties(order, told_apart)
@@ -241,7 +241,7 @@ def comparison_of_parts(metric: str, found: Mapping[str, PartScores | Finding], 
         metric=metric,
         level=level,
         n_units=fewest.plan.n_units,
-        scores={name: scored[name].score.raw for name in order},
+        scores={name: scored[name].score.value for name in order},
         differences=differences,
         ties=ties,
         letters=letters_of(order, ties),
@@ -275,8 +275,8 @@ def _differences(
     plan, n_done = fewest.plan, len(fewest.raw)
     pairs = list(itertools.combinations(order, 2))
     first, second = np.triu_indices(len(order), 1)
-    scores = np.array([scored[name].score.raw for name in order])
-    of_parts = np.array([scored[name].raw[:n_done] for name in order])
+    scores = np.array([scored[name].score.value for name in order])
+    of_parts = np.array([np.clip(scored[name].raw[:n_done], *scored[name].score.bounds) for name in order])
     gaps = scores[first] - scores[second]
     errors = np.sqrt(plan.factor * np.var(of_parts[first] - of_parts[second], axis=1, ddof=1))
     freedom = min(n_done, plan.n_units) - 1

@@ -82,6 +82,7 @@ NO_FLOOR = "no_nulls_in_budget"
 # notes of a floor without a usable p-value, with the quantity that a reason states
 UNTESTABLE = {
     "series_too_short": ("independent rows", "n_effective"),
+    "series_periodic": ("period", "period"),
     "few_orders": ("row groups", "n_groups"),
 }
 

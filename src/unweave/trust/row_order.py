@@ -5,8 +5,9 @@ autocorrelated, as in a video or another time series, unrelated codes correlate 
 permutations show. Circular shifts keep the autocorrelation of factors and codes and break only their pairing. Repeated
 rows have to stay together for the same reason.
 
-A series is recognised by the rank correlation of each row with the row before. Rows that were sorted by a factor, such
-as the grid of a data set in its order, do not count as a series.
+A series is recognised by the rank correlation of each row with the row before. Rows in the order of a design, sorted
+by a factor or with a factor that repeats exactly, such as the grid of a data set, do not count as a series. Where a
+factor is nearly periodic, shifts put it back: row groups are permuted instead, and without groups there is no test.
 """
 
 from __future__ import annotations
@@ -37,6 +38,12 @@ FADED = 0.2  # autocorrelation below which rows count as independent
 
 ENOUGH_EFFECTIVE = 20.0
 
+PUT_BACK = 0.5  # rank correlation of a factor with itself after a shift that largely puts it back
+
+SHARE_PUT_BACK = 0.025  # of all shifts: half of the level at which a score is above noise
+
+MOST_PERIODS = 100
+
 FEW_UNITS = 5  # groups of rows whose orders are enumerated
 
 
@@ -57,6 +64,8 @@ class RowOrder:
         Two rows of a series count as dependent if they are fewer than this number of rows apart.
     same_as : array of n, optional
         Index of the distinct row that each row equals, if rows are repeated.
+    period : int
+        Shift beyond the reach that best puts a factor of a series back; 0 if few shifts largely do.
     """
 
     kind: Literal["exchangeable", "series", "repeated"] = "exchangeable"
@@ -65,11 +74,12 @@ class RowOrder:
     n_effective: float = math.inf
     reach: int = 0
     same_as: Rows | None = None
+    period: int = 0
 
     @property
     def untestable(self) -> bool:
-        """Whether the effective number of independent rows of a series is too small for a test."""
-        return self.kind == "series" and self.n_effective < ENOUGH_EFFECTIVE
+        """Whether shifts of a series give no test: too few independent rows, or a factor that shifts put back."""
+        return self.kind == "series" and (self.n_effective < ENOUGH_EFFECTIVE or self.period > 0)
 
 
 @memoised(on="both")
@@ -90,14 +100,18 @@ def row_order(evidence: Evidence) -> RowOrder:
         return RowOrder("repeated", same_as=evidence.same_rows)
     factors, codes = _factor_columns(evidence), evidence.codes[:, :MOST_COLUMNS]
     before = _rows_before(evidence)
-    if before is not None and not _sorted(evidence.factors):
+    if before is not None and not _designed(evidence.factors):
         lags = [_largest_lag(columns, before) for columns in (factors, codes)]
         chance = norm.isf(LEVEL / 2 / (factors.shape[1] + codes.shape[1])) / math.sqrt(before.size)
         if min(lags) > max(chance, LEAST) or _goes_on(evidence, (factors, codes), before):
             lags = [max(lag, 0.0) for lag in lags]
             both = min(lags[0] * lags[1], 1 - 1 / n)
             reach = min(_reach(math.sqrt(both)), n // 4)
-            return RowOrder("series", lags[0], lags[1], n * (1 - both) / (1 + both), reach)
+            n_effective = n * (1 - both) / (1 + both)
+            period = _period(factors, reach) if n_effective >= ENOUGH_EFFECTIVE else 0
+            if period and evidence.row_groups is not None:
+                return RowOrder()  # shifts would put a factor back, and the groups can be permuted
+            return RowOrder("series", lags[0], lags[1], n_effective, reach, period=period)
     return RowOrder()
 
 
@@ -147,7 +161,7 @@ def block_length(evidence: Evidence) -> int:
     1
     """
     n = evidence.n_rows
-    if evidence.row_groups is not None or n < FEWEST_ROWS or not evidence.n_factors or _sorted(evidence.factors):
+    if evidence.row_groups is not None or n < FEWEST_ROWS or not evidence.n_factors or _designed(evidence.factors):
         return 1
     columns = _factor_columns(evidence)
     lag = _largest_lag(columns, np.arange(n - 1))
@@ -159,6 +173,8 @@ def block_length(evidence: Evidence) -> int:
 def notes_on_order(evidence: Evidence) -> list[Finding]:
     """Caveats about null distributions where rows depend on each other."""
     known = row_order(evidence)
+    if known.period:
+        return [Finding("series_periodic", period=known.period)]
     if known.untestable:
         return [Finding("series_too_short", n_rows=evidence.n_rows, n_effective=known.n_effective)]
     if known.kind == "series":
@@ -245,8 +261,26 @@ def _lags(columns: FloatArray, before: Rows) -> FloatArray:
     return np.asarray((first * second).sum(axis=0) / np.where(spread > 0, spread, 1.0))
 
 
-def _sorted(factors: FloatArray) -> bool:
-    """Whether any factor that varies is monotone over the rows."""
-    steps = np.diff(factors, axis=0)
-    one_way = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
-    return bool((one_way & (np.ptp(factors, axis=0) > 0)).any())
+def _designed(factors: FloatArray) -> bool:
+    """Whether the rows have the order of a design: a factor that varies is monotone, or repeats exactly."""
+    varying = factors[:, np.ptp(factors, axis=0) > 0]
+    steps = np.diff(varying, axis=0)
+    if ((steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)).any():
+        return True
+    return any(_repeats(column) for column in varying.T)
+
+
+def _repeats(column: FloatArray) -> bool:
+    """Whether the column consists of at least three equal pieces, the last of which may be cut off."""
+    starts = np.flatnonzero(column[1 : len(column) // 3 + 1] == column[0]) + 1
+    return any(np.array_equal(column[period:], column[:-period]) for period in starts[:MOST_PERIODS])
+
+
+def _period(columns: FloatArray, reach: int) -> int:
+    """The shift beyond the reach that best puts a column back, if more than a fortieth of the shifts do; or 0."""
+    n = len(columns)
+    ranked = rankdata(columns[:, np.ptp(columns, axis=0) > 0], axis=0)
+    ranked = (ranked - ranked.mean(axis=0)) / ranked.std(axis=0)
+    spectrum = np.abs(np.fft.rfft(ranked, axis=0)) ** 2
+    circular = (np.fft.irfft(spectrum, n, axis=0)[reach : n - reach + 1] / n).max(axis=1)
+    return reach + int(np.argmax(circular)) if np.mean(circular > PUT_BACK) > SHARE_PUT_BACK else 0

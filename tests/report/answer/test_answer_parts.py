@@ -5,19 +5,19 @@ import math
 from types import SimpleNamespace
 
 import pytest
-from fake_evaluations import CHOSEN, fake_evaluation
+from fake_evaluations import fake_evaluation
 
 from unweave.evaluation import Evaluation
 from unweave.evaluation.choose import QUESTIONS
-from unweave.report import answer
+from unweave.evaluation.results import ScreenedCode, Screening
+from unweave.findings import Finding
 from unweave.report import answer as compared_answer
-from unweave.report import answer as factor_rows
-from unweave.report import answer as levels
 from unweave.report import answer as question_lines
 from unweave.report import answer as screening
 from unweave.report import answer as steps
-from unweave.report.answer import ComparedQuestion, FactorRow, Ranked, by_question
-from unweave.trust.verdict_record import Level, Verdict
+from unweave.report.answer import ComparedQuestion, Ranked
+from unweave.trust.diagnosis import Diagnosis
+from unweave.trust.verdict_record import Level, Reason, Verdict
 
 RECOVERY, _, _, COMPACTNESS, OTHER_CONTENT, *_ = QUESTIONS
 
@@ -46,16 +46,31 @@ def floor(p_value, resolution=0.005, defined=True):
     ],
 )
 def test_a_score_is_at_noise_level_above_one_in_twenty_and_above_the_resolution(nulls, at_noise):
-    assert levels.is_at_noise_level(row(noise_floor=nulls)) is at_noise
     for level in ("trust", "caution"):
-        said = levels.verdict_in_words(row(noise_floor=nulls, verdict=SimpleNamespace(level=level)))
-        assert said == ("noise level" if at_noise and level == "trust" else level)
+        given = dataclasses.replace(fake_evaluation().rows[0], noise_floor=nulls, verdict=Verdict(level))
+        assert given.at_noise_level is at_noise
+        assert given.level == ("noise level" if at_noise and level == "trust" else level)
+
+
+@pytest.mark.parametrize(
+    ("level", "kinds", "shown"),
+    [
+        ("trust", ["trial_not_in_budget"], "not checked"),
+        ("caution", ["floor_not_in_budget"], "not checked"),
+        ("caution", ["undefined_here", "floor_not_in_budget"], "caution"),
+        ("do not use", ["floor_not_in_budget"], "do not use"),
+    ],
+)
+def test_what_was_not_checked_is_neither_trusted_nor_doubted(level, kinds, shown):
+    verdict = Verdict(level, tuple(Reason(Finding(kind), "", 0.0) for kind in kinds))
+    given = dataclasses.replace(fake_evaluation().rows[0], noise_floor=None, verdict=verdict)
+    assert given.level == shown
 
 
 def test_levels_are_ordered_from_trust_to_do_not_use_and_hold_the_words_of_files():
-    assert [level.gravity for level in Level] == [0, 1, 2, 3, 4]
+    assert [level.gravity for level in Level] == [0, 1, 2, 3, 4, 5]
     assert [str(level) for level in sorted(Level, key=lambda level: level.gravity)] == [
-        *("trust", "caution", "no verdict", "not checked", "do not use")
+        *("trust", "noise level", "caution", "no verdict", "not checked", "do not use")
     ]
 
 
@@ -80,102 +95,23 @@ def test_the_answer_is_the_share_of_the_way_from_noise_to_the_best(value, best, 
     for level in Level:
         given = row(value, best, bounds, verdict=Verdict(level))
         known = level not in (Level.DO_NOT_USE, Level.NO_VERDICT)
-        assert question_lines._in_a_word(given, noise) == (word if known else "not known")
+        expected = "no" if level is Level.NOISE and math.isfinite(best) else word if known else "not known"
+        assert question_lines._in_a_word(given, noise) == expected
 
 
 @pytest.mark.parametrize(
     ("share", "word"), [(0.1, "no"), (0.11, "a little"), (0.19, "a little"), (0.2, "yes"), (0.9, "yes"), (None, None)]
 )
 def test_a_fifth_of_unexplained_variance_is_other_content(share, word):
-    data = {"diagnosis": {"codes": {"nuisance_share": share}}}
+    diagnosis = SimpleNamespace(nuisance_share=math.nan if share is None else share)
+    data = SimpleNamespace(diagnosis={"codes": diagnosis})
     found = question_lines._other_content(OTHER_CONTENT, SimpleNamespace(data=data), "codes")
     assert (found and (found.answer, found.value)) == (word and (word, share))
 
 
-def test_a_metric_is_chosen_by_verdict_then_by_noise_floor_and_interval():
-    interval, unknown = SimpleNamespace(defined=True), SimpleNamespace(defined=False)
-    trust, caution = SimpleNamespace(level="trust"), SimpleNamespace(level="caution")
-    bare, other = row(verdict=trust), row(verdict=trust)
-    floored, expected = row(verdict=trust, noise_floor=floor(0.01)), row(verdict=trust, chance=0.0)
-    both = row(verdict=trust, noise_floor=floor(0.01), interval=interval)
-    doubted = row(verdict=caution, noise_floor=floor(0.01), interval=interval)
-    undefined = row(verdict=trust, noise_floor=floor(0.01, defined=False), interval=unknown)
-    for better, worse in [
-        (bare, other),
-        (floored, bare),
-        (expected, bare),
-        (both, floored),
-        (bare, doubted),
-        (bare, undefined),
-        (floored, undefined),
-        (row(verdict=trust, interval=interval), bare),
-        (doubted, row()),
-    ]:
-        assert question_lines.chosen_row([better, worse]) is better
-    assert question_lines.chosen_row([doubted, undefined, bare, floored, expected, both]) is both
-
-
-@pytest.mark.parametrize(
-    ("ends", "shown"),
-    [((0.2, 0.7), (0.2, 0.7)), ((-0.2, 1.3), (0.0, 1.0)), ((0.2, math.nan), (None, None)), (None, (None, None))],
-)
-def test_intervals_of_factors_are_clipped(ends, shown):
-    interval = SimpleNamespace(defined=True, per_factor={"x": ends} if ends else {})
-    assert factor_rows._ends(row(interval=interval), "x") == shown
-    assert factor_rows._ends(row(interval=SimpleNamespace(defined=False, per_factor={"x": ends})), "x") == (None, None)
-    assert factor_rows._ends(row(), "x") == (None, None)
-
-
-@pytest.mark.parametrize(("number", "known"), [(None, None), (math.nan, None), (-0.2, 0.0), (0.3, 0.3), (1.5, 1.5)])
-def test_numbers_that_are_not_known_are_left_out(number, known):
-    assert factor_rows._known(number) == known
-
-
-@pytest.mark.parametrize(("mcc", "own", "higher"), [(0.1, 0.0, True), (0.09, 0.0, False), (0.9, 0.95, False)])
-def test_an_mcc_that_is_a_tenth_higher_is_explained(mcc, own, higher):
-    scores = {"mcc": row(mcc), "identification": row(own)}
-    assert answer._mcc_is_higher(SimpleNamespace(row=lambda label, _: scores[label]), "codes") is higher
-    for missing in scores:
-        some = SimpleNamespace(row=lambda label, _, missing=missing: None if label == missing else scores[label])
-        assert not answer._mcc_is_higher(some, "codes")
-
-
 def changed(evaluation, change, **more):
     rows = tuple(new for old in evaluation.rows if (new := change(old)))
-    return Evaluation(rows, {**evaluation.data, **more})
-
-
-def test_metrics_that_failed_come_last():
-    failing = changed(
-        fake_evaluation(),
-        lambda row: dataclasses.replace(row, score=None, verdict=None) if row.label == "jemmig" else row,
-    )
-    assert by_question(fake_evaluation())[COMPACTNESS] == ["jemmig", "dci_completeness", "mig"]
-    assert by_question(failing)[COMPACTNESS] == ["dci_completeness", "mig", "jemmig"]
-
-
-def test_representations_are_compared_by_the_metric_that_most_of_them_have():
-    both = fake_evaluation(["a", "b"])
-    compared = compared_answer._compared(COMPACTNESS, both)
-    assert compared.metric == "jemmig"
-    assert compared.noise == (0.93, 0.93)
-    rarer = changed(both, lambda row: None if (row.label, row.representation) == ("jemmig", "b") else row)
-    assert compared_answer._compared(COMPACTNESS, rarer).metric == "dci_completeness"
-    assert compared_answer._compared(OTHER_CONTENT, both) is None
-
-
-def test_of_equally_trusted_metrics_the_one_that_tells_representations_apart_is_preferred():
-    trusted = [(*entry[:5], "trust") for entry in CHOSEN]
-    both = fake_evaluation(["a", "b"], chosen=trusted)
-    assert compared_answer._compared(COMPACTNESS, both).metric == "dci_completeness"  # the first of the panel
-    letters = {"jemmig": both.data["comparison"]["jemmig"] | {"letters": {"a": "a", "b": "b"}}}
-    assert compared_answer._compared(COMPACTNESS, changed(both, lambda row: row, comparison=letters)).metric == "jemmig"
-    doubted = changed(
-        both,
-        lambda row: dataclasses.replace(row, verdict=Verdict("caution")) if row.label == "jemmig" else row,
-        comparison=letters,
-    )
-    assert compared_answer._compared(COMPACTNESS, doubted).metric == "dci_completeness"
+    return Evaluation(rows, dataclasses.replace(evaluation.data, **more))
 
 
 def test_the_noise_of_a_comparison_is_a_range():
@@ -215,61 +151,27 @@ def question(*entries):
 
 
 @pytest.mark.parametrize(
-    ("entries", "said"),
-    [
-        ([("a", "trust", True), ("b", "trust", False)], "a is best by mcc."),
-        ([("a", "trust", True), ("b", "trust", True)], "By mcc the representations do not differ significantly."),
-        ([("a", "trust", True), ("b", "caution", True)], "a is best by mcc."),
-        ([("a", "caution", True), ("b", "trust", False)], "any trusted metric."),
-    ],
-)
-def test_only_trusted_scores_are_reported_as_best(entries, said):
-    assert compared_answer._comparison_report((question(*entries),)).endswith(said)
-
-
-def test_factors_that_are_mixed_through_others_are_one_group():
-    def mixed(name, *others, **more):
-        return FactorRow(name, "no", reason="mixed", mixed_with=others, **more)
-
-    rows = [mixed("a", "b"), mixed("c", "d"), mixed("b", "c"), mixed("x", "y"), FactorRow("n", "no", reason="noisy")]
-    assert steps._mixed_groups(rows) == [{"a", "b", "c", "d"}, {"x", "y"}]
-    said = list(
-        steps.of_factors(
-            [
-                mixed("a", "b", codes=("c1", "c2"), readable=0.9),
-                mixed("b", "a", codes=("c2",), readable=0.85),
-                FactorRow("n", "partly", ("c3",), reason="noisy"),
-                FactorRow("f", "yes", ("c4",), reason="folded"),
-            ]
-        )
-    )
-    assert len(said) == 2
-    assert said[0].startswith("a and b are mixed with each other in c1 and c2.")
-    assert "R2 0.85" in said[0]
-    assert said[1].startswith("Much of the variance of c3 is not explained by n")
-
-
-@pytest.mark.parametrize(
     ("diagnosis", "depend"),
     [
-        ({}, False),
+        (None, False),
         ({"max_correlation": 0.1}, True),
         ({"max_correlation": 0.099}, False),
         ({"max_correlation": 0.5, "max_free_correlation": 0.05}, False),
         ({"max_free_correlation": 0.1}, True),
-        ({"constraints": ["one"]}, True),
-        ({"dependent_pairs": ["one"]}, True),
-        ({"constraints": [], "dependent_pairs": [], "max_correlation": None}, False),
+        ({"constraints": ("one",)}, True),
+        ({"dependent_pairs": ("one",)}, True),
+        ({"max_correlation": math.nan}, False),
     ],
 )
 def test_factors_depend_on_each_other_from_a_correlation_of_a_tenth(diagnosis, depend):
-    assert steps._factors_depend(diagnosis) is depend
+    known = diagnosis and Diagnosis(n_rows=9, n_factors=2, n_codes=1, rows_looked_at=9, **diagnosis)
+    assert steps._factors_depend(known) is depend
 
 
 def screened(n_codes, *names):
-    codes = [{"code": f"c{k}", "q_value": 10.0 ** -(k % 9)} for k in range(n_codes)]
-    found = {"n_codes": 4000, "n_found": n_codes, "n_scored": n_codes, "n_rows": 300, "rate": 0.05, "codes": codes}
-    return SimpleNamespace(representations=names, data={"screening": dict.fromkeys(names[:1], found)})
+    codes = tuple(ScreenedCode(f"c{k}", "x", 0.5, 0.0, 10.0 ** -(k % 9)) for k in range(n_codes))
+    found = {names[0]: Screening(4000, n_codes, 3, 300, 0.05, codes)}
+    return SimpleNamespace(representations=names, data=SimpleNamespace(screening=found))
 
 
 @pytest.mark.parametrize(("n_codes", "n_shown"), [(49, 49), (50, 50), (51, 50)])

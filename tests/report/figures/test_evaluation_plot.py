@@ -120,7 +120,7 @@ def test_scores_with_other_bounds_are_drawn_only_alone(monkeypatch):
 @pytest.mark.parametrize(("n_classes", "named"), [(12, 12), (13, 0)])
 def test_up_to_twelve_classes_are_named(monkeypatch, n_classes, named):
     monkeypatch.setattr(plots, "matched_pairs_figure", lambda pairs: pairs)
-    data = {"factors": [{"name": "factor 0", "kind": "ordinal"}]}
+    data = SimpleNamespace(factors=(SimpleNamespace(name="factor 0", kind="ordinal"),))
     values = np.arange(39.0) % n_classes
     (pair,) = plots._pairs(SimpleNamespace(data=data), values, -values)
     assert len(pair.classes) == named

@@ -3,7 +3,7 @@
 from fake_evaluations import fake_evaluation
 
 from unweave import evaluate
-from unweave.report.markdown import rendered
+from unweave.report.markdown import markdown_page
 from unweave.report.summary import summarise
 
 
@@ -19,7 +19,7 @@ def table_after(text, heading):
 
 def test_verdict_table_has_what_the_summary_has():
     summary = summarise(fake_evaluation())
-    head, _, *rows = table_after(rendered(summary), "## Verdicts")
+    head, _, *rows = table_after(markdown_page(fake_evaluation()), "## Verdicts")
     assert head == ["metric", "score", "floor", "interval", "calibrated", "p", "verdict", "why"]
     assert rows[4][:7] == ["mig", "0.041", "0.033", "0.010 to 0.080", "0.008", "0.310", "do not use"]
     assert [row[0].replace("\\", "") for row in rows] == [metric["label"] for metric in summary["metrics"]]

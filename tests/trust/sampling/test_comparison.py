@@ -252,3 +252,19 @@ def test_what_is_undefined_for_one_is_named():
         "b": PartScores(plan, Score(0.5), (0.4, math.nan), (), ()),
     }
     assert dict(comparison_of_parts("it", parts, 0.95).reason.quantities)["representation"] == "b"
+
+
+@pytest.mark.parametrize("lower_is_better", [False, True])
+def test_scores_that_are_shown_as_equal_are_tied(lower_is_better):
+    """Below the bound, raw scores differ clearly between parts; as they are shown, all are 0."""
+    plan = Parts(Evidence(np.arange(20.0), np.arange(20.0)), n_units=20, n_out=10, seed=0)
+    options = {"bounds": (0.0, 1.0), "best": 0.0 if lower_is_better else 1.0}
+    found = {
+        name: PartScores(plan, Score(raw, **options), tuple(raw + 1e-3 * k for k in range(8)), ({},) * 8, ())
+        for name, raw in (("noise", -0.1), ("rotation", -0.5), ("good", 0.4))
+    }
+    compared = comparison_of_parts("it", found, 0.95)
+    assert compared.scores == {"noise": 0.0, "rotation": 0.0, "good": 0.4}
+    assert compared.letters["noise"] == compared.letters["rotation"] != compared.letters["good"]
+    assert compared.between("noise", "rotation").difference == 0.0
+    assert compared.between("noise", "rotation").p_value == 1.0

@@ -142,7 +142,7 @@ def _dot(row: Row, name: str) -> Dot:
     value = math.nan if row.score is None else row.score.value
     floor = row.noise_floor.floor if row.noise_floor and row.noise_floor.defined else math.nan
     interval = row.interval.clipped if row.interval and row.interval.defined else None
-    return Dot(name, value, floor, interval, row.verdict.level if row.verdict else None)
+    return Dot(name, value, floor, interval, row.level if row.verdict else None)
 
 
 def _scores(evaluation: Evaluation, metric: str | None, representation: str) -> Figure:
@@ -157,7 +157,7 @@ def _comparison(evaluation: Evaluation, metric: str | None, _: str) -> Figure:
     rows = [row for name in evaluation.representations if (row := evaluation.row(label, name)) is not None]
     if not rows:
         raise EvidenceError(f"There is no score of {label!r}: there are {', '.join(evaluation.labels)}.")
-    letters = evaluation.data.get("comparison", {}).get(label, {}).get("letters", {})
+    letters = comparison.letters if (comparison := evaluation.data.comparison.get(label)) else {}
     down = rows[0].card.lower_is_better
     dots = [_with_letters(_dot(row, row.representation), letters.get(row.representation, "")) for row in rows]
     dots.sort(key=lambda dot: math.inf if math.isnan(dot.value) else dot.value if down else -dot.value)
@@ -174,9 +174,7 @@ def _verdicts(evaluation: Evaluation, _: str | None, __: str) -> Figure:
     return verdicts_figure(
         {
             name: {
-                row.label: row.verdict.level if row.verdict else None
-                for row in evaluation.rows
-                if row.representation == name
+                row.label: row.level if row.verdict else None for row in evaluation.rows if row.representation == name
             }
             for name in evaluation.representations
         }
@@ -184,8 +182,8 @@ def _verdicts(evaluation: Evaluation, _: str | None, __: str) -> Figure:
 
 
 def _matrix(evaluation: Evaluation, metric: str | None, representation: str) -> Figure:
-    factors = [factor["name"] for factor in evaluation.data["factors"]]
-    codes = evaluation.data["representations"][representation]["code_names"]
+    factors = evaluation.data.factor_names
+    codes = evaluation.data.representations[representation].code_names
     for row in _rows(evaluation, metric, representation):
         for shown in row.score.matrices if row.score else ():
             matrix = np.asarray(row.score.parts[shown.part]) if row.score else np.empty((0, 0))
@@ -215,7 +213,7 @@ def _pairs(evaluation: Evaluation, factors: Any, codes: Any) -> Figure:
     from unweave.estimators.correlation import Spearman
     from unweave.metrics.matrices import correlation_matrix
 
-    kinds = {entry["name"]: entry["kind"] for entry in evaluation.data["factors"]}
+    kinds = {entry.name: entry.kind for entry in evaluation.data.factors}
     evidence = Evidence(factors, codes)
     matrix = np.nan_to_num(correlation_matrix(evidence, Spearman()))
     matched = {int(factor): int(code) for code, factor in zip(*best_matching(matrix), strict=True)}

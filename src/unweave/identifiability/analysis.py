@@ -1,0 +1,379 @@
+"""The steps of the ladder: the quick part, and what completes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unweave.arrays import FloatArray, Rows
+from unweave.evidence import Evidence, EvidenceError
+from unweave.identifiability import readouts as read
+from unweave.identifiability.dependence import dependence_p_value
+from unweave.identifiability.responses import (
+    MOST_FUNCTIONS,
+    ROWS_PER_FUNCTION,
+    CodeResponses,
+    CodeTable,
+    FactorTerms,
+    Readout,
+    ResponseModel,
+    Sample,
+    code_responses,
+    code_table,
+    factor_of,
+    sample_of,
+    scales_of,
+    views,
+)
+from unweave.identifiability.rotations import Axes, Loadings
+from unweave.memo import memoised
+from unweave.randomness import random_stream
+from unweave.responses.constraints import factor_constraints
+from unweave.responses.factor_bases import collapsed_codes, varying_places
+from unweave.threads import one_thread
+
+MOST_ROWS, MOST_ROWS_OF_MANY_CODES, MANY_CODES = 10_000, 2_000, 1_024
+
+FEWEST_UNITS = 10
+
+PERMUTATIONS = 49
+
+DEPENDENT = 0.02  # squared correlation of two factors above which directions are fitted for independent factors
+
+NONLINEAR_ROWS = 1_000
+
+ENOUGH_LINEAR = 0.98  # recovery of all factors above which readouts of ranks are not tried
+
+ENOUGH = 0.95  # recovery above which trees are not tried
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """The linear readout of one factor.
+
+    Attributes
+    ----------
+    readout, interval : Readout
+        Response of held-out predictions to all factors, in the smallest sufficient model; and in a model of all factors
+        with standard errors that include the refits.
+    plain_r2 : float
+        Held-out R2 on the rows as they are.
+    null_r2 : array
+        The same for permuted targets.
+    weights : array, m x q
+        Weights on the codes as given, from all rows.
+    rank_r2 : float
+        Recovery by a linear readout of the normal scores of all codes, or by this one if that is larger.
+    """
+
+    readout: Readout
+    interval: Readout
+    plain_r2: float
+    null_r2: FloatArray
+    weights: FloatArray
+    rank_r2: float
+
+
+@dataclass(frozen=True, eq=False)
+class QuickPart:
+    """Responses, directions and own codes of the free factors, of which the ladder is made.
+
+    Attributes
+    ----------
+    names, factors : tuple of d
+        All factors that vary.
+    free : array
+        Indices of the free factors, which ``model`` and the lists have in this order.
+    implied : dict of int to (tuple of str, float)
+        For every other factor, the factors that determine it, and its held-out R2 from all codes.
+    """
+
+    evidence: Evidence
+    seed: int
+    sample: Sample
+    names: tuple[str, ...]
+    factors: tuple[FactorTerms, ...]
+    free: Rows
+    implied: dict[int, tuple[tuple[str, ...], float]]
+    model: ResponseModel
+    codes: CodeTable
+    responses: CodeResponses
+    directions: tuple[Direction, ...]
+    own: tuple[read.OwnCodes, ...]
+    loadings: Loadings
+    axes: Axes
+
+
+@memoised(on="both")
+def quick_part(evidence: Evidence, seed: int) -> QuickPart:
+    """Everything but kernels, trees, the test of dependence and the rotations of codes."""
+    with one_thread():
+        return _quick_part(_few_enough_rows(evidence, seed), seed)
+
+
+def _few_enough_rows(evidence: Evidence, seed: int) -> Evidence:
+    most = MOST_ROWS_OF_MANY_CODES if evidence.n_codes > MANY_CODES else MOST_ROWS
+    if evidence.n_rows <= most:
+        return evidence
+    return evidence.rows(np.sort(random_stream(seed, "rows of the ladder").permutation(evidence.n_rows)[:most]))
+
+
+def _checked_sample(evidence: Evidence, varying: Rows, seed: int) -> Sample:
+    if not evidence.n_factors or not evidence.n_codes:
+        raise EvidenceError("The ladder needs factors and codes: pass both.")
+    if not varying.size:
+        raise EvidenceError("No factor varies, so nothing can be identified: pass rows in which factors differ.")
+    groups = evidence.row_groups
+    n_units = evidence.n_rows if groups is None else int(groups.max()) + 1
+    if n_units <= varying.size or n_units < FEWEST_UNITS:
+        what = "rows" if groups is None else "row groups"
+        needed = max(FEWEST_UNITS, varying.size + 1)
+        raise EvidenceError(
+            f"The ladder of {varying.size} factors needs at least {needed} {what} and there are {n_units}: "
+            "pass more samples or fewer factors."
+        )
+    classes = [evidence.factors[:, j] for j in varying if evidence.kinds[j].has_classes]
+    return sample_of(evidence.factors[:, varying], groups, classes, seed)
+
+
+def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
+    varying = varying_places(evidence)
+    sample = _checked_sample(evidence, varying, seed)
+    names = tuple(evidence.factor_names[j] for j in varying)
+    collapsed = collapsed_codes(evidence) if evidence.sparse_codes is None else evidence.dead_codes
+    alive = np.flatnonzero(~np.isin(evidence.code_names, collapsed))
+    codes = code_table(evidence, alive, np.arange(evidence.n_rows))
+    if not codes.n_codes:
+        raise EvidenceError("No code varies, so nothing can be identified: pass codes that differ between rows.")
+    scales = [scales_of(evidence.factors[:, j], evidence.declared_kinds[j]) for j in varying]
+    stacked = np.hstack([scale for each in scales for scale in each])
+    path = read.linear_path(codes, stacked, sample.fold, stacked.shape[1])
+    targets, places, start = [], [], 0
+    for each in scales:
+        slices = [slice(start + i * scale.shape[1], start + (i + 1) * scale.shape[1]) for i, scale in enumerate(each)]
+        r2 = [read.held_out_r2(path, own, stacked) for own in slices]
+        start = slices[-1].stop
+        targets.append(each[int(np.argmax(r2))])
+        places.append(slices[int(np.argmax(r2))])
+    factors = _factors(evidence, varying, sample, targets)
+    free, by = _free_factors(evidence, names, factors, codes)
+    model = ResponseModel([factors[j] for j in free], sample)
+    directions = _directions(model, codes, path, [places[j] for j in free], stacked, seed)
+    responses = code_responses(model, codes)
+    some = read.some_rows(sample, read.KERNEL_ROWS, seed, "rows of kernels")
+    own = tuple(read.own_codes(model, k, codes, responses, some) for k in range(free.size))
+    loadings = Loadings(model, codes, seed)
+    axes = loadings.factor_side()
+    implied = {j: (by[j], max(0.0, read.held_out_r2(path, places[j], stacked))) for j in by}
+    return QuickPart(
+        evidence, seed, sample, names, factors, free, implied, model, codes, responses, directions, own, loadings, axes
+    )
+
+
+def _factors(evidence: Evidence, varying: Rows, sample: Sample, targets: list[FloatArray]) -> tuple[FactorTerms, ...]:
+    factors = []
+    for j, target in zip(varying.tolist(), targets, strict=True):
+        column = evidence.factors[:, j]
+        varied = max(sample.n_effective, np.unique(column).size)  # a factor may vary inside units
+        n_functions = int(np.clip(varied // (ROWS_PER_FUNCTION * varying.size), 1, MOST_FUNCTIONS))
+        n_classes = max(2, varied // (ROWS_PER_FUNCTION * varying.size))
+        factors.append(
+            factor_of(evidence.factor_names[j], column, evidence.declared_kinds[j], target, n_functions, n_classes)
+        )
+    return tuple(factors)
+
+
+def _free_factors(
+    evidence: Evidence, names: tuple[str, ...], factors: tuple[FactorTerms, ...], codes: CodeTable
+) -> tuple[Rows, dict[int, tuple[str, ...]]]:
+    """A smallest set of factors that determines all others, those with codes first; and what determines each other."""
+    constraints = factor_constraints(evidence)
+    if not constraints.found:
+        return np.arange(len(names)), {}
+    worth = np.zeros(len(names))
+    for block in codes.blocks():
+        for columns in views(codes.columns(block)):
+            for j, factor in enumerate(factors):
+                explained = np.square(factor.functions.T @ columns / len(columns)).sum(axis=0)
+                worth[j] = max(worth[j], float(explained.max(initial=0.0)))
+    free = np.array(constraints.free(names, worth), dtype=np.intp)
+    by = {names.index(each.determined): each.by for each in constraints.constraints}
+    implied = {j: by.get(j, ()) for j in range(len(names)) if j not in free}
+    for j, sources in implied.items():  # after an exchange of equivalent factors, the free ones determine the other
+        if not sources:
+            implied[j] = tuple(names[k] for k, others in by.items() if names[j] in others and k in free) or tuple(
+                names[k] for k in free
+            )
+    return free, implied
+
+
+def _directions(
+    model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice], targets: FloatArray, seed: int
+) -> tuple[Direction, ...]:
+    orders = model.sample.permutations(PERMUTATIONS, random_stream(seed, "permuted factors"))
+    permuted = np.hstack([factor.target[order] for factor in model.factors for order in orders])
+    null = read.linear_path(codes, permuted, model.sample.fold, 0)
+    found = (
+        _wide(model, codes, path, places) if codes.n_codes > codes.rows.size else _refitted(model, codes, path, places)
+    )
+    ranks = _rank_recoveries(model, codes, np.array([readout.r2 for readout, _, _ in found]))
+    directions, start = [], 0
+    for (readout, interval, weights), own, rank_r2 in zip(found, places, ranks.tolist(), strict=True):
+        width = own.stop - own.start
+        slices = [slice(start + k * width, start + (k + 1) * width) for k in range(PERMUTATIONS)]
+        start = slices[-1].stop
+        null_r2 = np.array([read.held_out_r2(null, each, permuted) for each in slices])
+        directions.append(Direction(readout, interval, read.held_out_r2(path, own, targets), null_r2, weights, rank_r2))
+    return tuple(directions)
+
+
+def _rank_recoveries(model: ResponseModel, codes: CodeTable, known: FloatArray) -> FloatArray:
+    """Recovery by linear readouts of the normal scores of all codes, which monotone maps of codes do not change.
+
+    Own codes are read up to such maps, so what they are compared with must not depend on them either.
+    """
+    if codes.n_codes > codes.rows.size or known.min() >= ENOUGH_LINEAR:
+        return known
+    scores = codes.as_scores()
+    fits = read.DirectionFits(model, scores)
+    paths = [fits.held_out(kind, read.DIRECTION_PENALTIES) for kind in ("standard", "independent")]
+    best = known.copy()
+    for folds in paths:
+        for step in zip(*folds, strict=True):
+            best = np.maximum(best, [fits.readout(j, list(step)).r2 for j in range(known.size)])
+    return best
+
+
+def _refitted(
+    model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]
+) -> list[tuple[Readout, Readout, FloatArray]]:
+    """Readout, readout with standard errors from refits, and weights of every factor."""
+    fits = read.DirectionFits(model, codes)
+    refits = read.Refits(fits)
+    everything = np.ones(model.sample.n_blocks, dtype=bool)
+    n_folds, n_steps = model.sample.n_folds, len(read.PENALTIES)
+    by_step = np.array(fits.held_out("independent", read.DIRECTION_PENALTIES), dtype=object)  # folds x penalties
+    found = []
+    for j, place in enumerate(places):
+        steps = path.choice(place)
+        kind = "standard" if np.median(steps) >= n_steps else "given"
+        penalties = read.PENALTIES[steps % n_steps]
+        readout = fits.readout(j, [refits(kind, float(p), None)[k] for k, p in enumerate(penalties)])
+        others = [fits.readout(j, list(by_step[:, i])) for i in range(by_step.shape[1])]
+        best = int(np.argmax([other.r2 for other in others]))
+        if len(model.factors) > 1 and others[best].r2 > readout.r2:
+            readout, kind = others[best], "independent"
+            penalties = np.full(n_folds, read.DIRECTION_PENALTIES[best])
+        interval = fits.intervals(j, kind, penalties, refits)
+        weights = fits.weights(kind, penalties[:1], everything)[0].weights[:, fits.columns[j]]
+        found.append((readout, interval, weights / codes.spread[:, None]))
+    return found
+
+
+def _wide(
+    model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]
+) -> list[tuple[Readout, Readout, FloatArray]]:
+    """The same for more codes than rows, with standard errors that hold the readouts fixed."""
+    independent = read.WideDirections(model, codes) if _are_dependent(model) else None
+    predictions = None if independent is None else independent.held_out()
+    found = []
+    for j, place in enumerate(places):
+        readout, weights = model.readout(j, path.readout(place, model.sample.fold)), None
+        if independent is not None and predictions is not None:
+            own = model.target_columns[j]
+            others = [model.readout(j, each[:, own]) for each in predictions]
+            best = int(np.argmax([other.r2 for other in others]))
+            if others[best].r2 > readout.r2:
+                readout = others[best]
+                weights = independent.weights(float(read.DIRECTION_PENALTIES[best]))[:, own]
+        if weights is None:
+            target = model.factors[j].target
+            weights = read.wide_ridge_weights(codes, target, int(np.median(path.choice(place))))
+        found.append((readout, readout, weights))
+    return found
+
+
+def _are_dependent(model: ResponseModel) -> bool:
+    """Whether any two targets correlate more than by chance."""
+    largest = 0.0
+    for j, factor in enumerate(model.factors):
+        for other in model.factors[:j]:
+            left, right = (each.target / np.maximum(each.target.std(axis=0), 1e-12) for each in (factor, other))
+            largest = max(largest, float(np.square(left.T @ right / len(left)).max()))
+    return largest > DEPENDENT + 4 / model.sample.n_units
+
+
+@dataclass(frozen=True)
+class Nonlinear:
+    """The best readout of one factor by a kernel or by trees.
+
+    Attributes
+    ----------
+    probe : str
+        "kernel" or "trees", whichever predicts better.
+    readout : Readout
+        Its response to all factors.
+    plain_r2 : float
+        Its held-out R2 on the rows as they are.
+    null_r2 : array
+        Held-out R2 of the kernel for permuted targets.
+    """
+
+    probe: str
+    readout: Readout
+    plain_r2: float
+    kernel_r2: float
+    null_r2: FloatArray
+
+
+@memoised(on="both")
+def nonlinear_readouts(evidence: Evidence, seed: int) -> tuple[Nonlinear, ...]:
+    """Kernel and trees for all free factors, on at most 1,000 rows."""
+    with one_thread():
+        part = quick_part(evidence, seed)
+        rows = read.some_rows(part.sample, NONLINEAR_ROWS, seed, "rows of probes")
+        model = part.model
+        if rows.size < part.sample.n_rows:
+            model = ResponseModel([factor.rows(rows) for factor in model.factors], part.sample.rows(rows))
+        fold = model.sample.fold
+        orders = model.sample.permutations(PERMUTATIONS, random_stream(seed, "permuted factors of probes"))
+        own = np.hstack([factor.target for factor in model.factors])
+        permuted = [factor.target[order] for factor in model.factors for order in orders]
+        targets = np.hstack([own, *permuted])
+        path = read.nonlinear_path(part.codes, rows, targets, fold, own.shape[1])
+        inputs = read.tree_inputs(part.codes, rows)
+        found, start, at = [], 0, own.shape[1]
+        for j, factor in enumerate(model.factors):
+            width = factor.target.shape[1]
+            columns, start = slice(start, start + width), start + width
+            nulls = [slice(at + k * width, at + (k + 1) * width) for k in range(PERMUTATIONS)]
+            at = nulls[-1].stop
+            kernel_r2 = read.held_out_r2(path, columns, targets)
+            null_r2 = np.array([read.held_out_r2(path, each, targets) for each in nulls])
+            probe, plain, predictions = "kernel", kernel_r2, path.readout(columns, fold)
+            if max(plain, part.directions[j].plain_r2) < ENOUGH:
+                guessed = read.tree_readout(inputs, factor.target, fold, seed, j)
+                r2 = 1 - float(np.square(factor.target - guessed).sum() / np.square(factor.target).sum())
+                if r2 > plain:
+                    probe, plain, predictions = "trees", r2, guessed
+            found.append(Nonlinear(probe, model.readout(j, predictions), plain, kernel_r2, null_r2))
+        return tuple(found)
+
+
+@memoised(on="both")
+def any_dependence(evidence: Evidence, seed: int, j: int) -> tuple[float, str]:
+    """p-value of any dependence of codes on free factor j, and the factor of its strongest product ("" if none)."""
+    with one_thread():
+        part = quick_part(evidence, seed)
+        model, d = part.model, part.free.size
+        p_value = dependence_p_value(model, j, part.codes, random_stream(seed, "permuted factor", j))
+        involved = [i for i, pair in enumerate(model.pairs) if j in pair]
+        if not involved:
+            return p_value, ""
+        strongest = np.zeros(len(involved))
+        for block in part.codes.blocks():
+            variances = model.variances(model.fit(views(part.codes.columns(block))[0]))[-1]
+            strongest = np.maximum(strongest, variances[:, [d + i for i in involved]].max(axis=0, initial=0.0))
+        a, b = model.pairs[involved[int(strongest.argmax())]]
+        return p_value, part.names[part.free[b if a == j else a]] if strongest.max() > 0 else ""

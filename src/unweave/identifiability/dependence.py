@@ -1,0 +1,60 @@
+"""A permutation test of any dependence of codes on one factor, given all other factors."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.correlation import normal_scores
+from unweave.identifiability.responses import CodeTable, ResponseModel
+
+PERMUTATIONS = 49
+
+LEAST_RESIDUAL = 1e-3  # ranks of smaller residuals are ranks of rounding errors
+
+
+def dependence_p_value(model: ResponseModel, j: int, codes: CodeTable, rng: np.random.Generator) -> float:
+    """p-value of the largest gain, over codes and the spread of their residuals, from all terms with factor j.
+
+    The gain is that over a model of all other terms. Residuals are those of the model without the factor: those of the
+    full model are smaller where the terms of the factor have leverage, so that their spread would depend on noise.
+    """
+    n, d = model.sample.n_rows, len(model.factors)
+    involved = [i for i, pair in enumerate(model.pairs) if j in pair]
+    dropped = np.zeros(model.design.shape[1], dtype=bool)
+    for place in (j, *(d + i for i in involved)):
+        dropped[model.starts[place] : model.stops[place]] = True
+    others = model.design[:, ~dropped]
+    gram = others.T @ others
+    factored = linalg.cho_factor(gram + 1e-8 * np.trace(gram) / len(gram) * np.eye(len(gram)))
+
+    def residual(columns: FloatArray) -> FloatArray:
+        return np.asarray(columns - others @ linalg.cho_solve(factored, others.T @ columns))
+
+    left = []
+    for block in codes.blocks():
+        rest = residual(normal_scores(codes.columns(block)))
+        left.append(rest)
+        wide = rest.var(axis=0) > LEAST_RESIDUAL
+        if wide.any():
+            left.append(residual(normal_scores(np.abs(rest[:, wide]))))
+    rest = np.hstack(left)
+    squares = np.square(rest).sum(axis=0)
+    partners = np.hstack(
+        [model.pair_functions[b if a == j else a] for a, b in (model.pairs[i] for i in involved)] or [np.empty((n, 0))]
+    )
+
+    def largest_gain(order: Rows) -> float:
+        own = model.factors[j].functions[order]
+        products = (model.pair_functions[j][order][:, :, None] * partners[:, None, :]).reshape(n, -1)
+        terms = residual(np.hstack([own, products]))
+        inner = terms.T @ terms
+        inner[np.diag_indices_from(inner)] += 1e-6 * np.diag(inner) + 1e-9
+        with_rest = terms.T @ rest
+        gain = (with_rest * linalg.solve(inner, with_rest, assume_a="pos")).sum(axis=0)
+        return float((gain / (np.maximum(squares - gain, 0.0) + LEAST_RESIDUAL * n)).max())
+
+    observed = largest_gain(np.arange(n))
+    orders = model.sample.permutations(PERMUTATIONS, rng)
+    return (1 + sum(largest_gain(order) >= observed for order in orders)) / (PERMUTATIONS + 1)

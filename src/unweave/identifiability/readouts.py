@@ -1,0 +1,610 @@
+"""Held-out readouts of factors from codes: linear directions, blocks of own codes, kernels and trees.
+
+Every readout is a path of predictions, one for each penalty (or width), each made by a fit without the fold of the row.
+The penalty for a fold is the one with the smallest error on all other folds, so that no inner loop is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.correlation import normal_scores
+from unweave.estimators.regression import natural_spline
+from unweave.identifiability.responses import (
+    TINY,
+    CodeResponses,
+    CodeTable,
+    Fits,
+    Readout,
+    ResponseModel,
+    Sample,
+    clipped_values,
+)
+from unweave.randomness import random_seed, random_stream
+
+PENALTIES = 10.0 ** np.array([-6, -4, -3, -2, -1, 0, 1, 2, 4])  # times the mean eigenvalue
+
+WIDE_PENALTIES = PENALTIES[::2]  # for more codes than rows, where each solution is expensive
+
+FEW_PENALTIES = 10.0 ** np.array([-6, -4, -2, 0])
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Held-out predictions along a path of penalties.
+
+    Attributes
+    ----------
+    errors : array, penalties x folds x c
+        Sum of squared errors of every target column in every fold.
+    predictions : array, penalties x n x k
+        Predictions of the first k target columns.
+    """
+
+    errors: FloatArray
+    predictions: FloatArray
+
+    def choice(self, columns: slice) -> Rows:
+        """For each fold, the penalty with the smallest error of these columns on the other folds."""
+        errors = self.errors[:, :, columns].sum(axis=2)
+        return np.asarray((errors.sum(axis=1, keepdims=True) - errors).argmin(axis=0))
+
+    def error(self, columns: slice) -> float:
+        """Sum of squared errors of these columns with the chosen penalties."""
+        chosen = self.choice(columns)
+        return float(self.errors[chosen, np.arange(chosen.size), columns].sum())
+
+    def readout(self, columns: slice, fold: Rows) -> FloatArray:
+        """Predictions of these columns with the chosen penalties."""
+        return np.asarray(self.predictions[self.choice(columns)[fold], np.arange(fold.size), columns])
+
+    def joined(self, other: Path) -> Path:
+        """One path of both, from which the better penalty of either is chosen."""
+        predictions = np.concatenate([self.predictions, other.predictions])
+        return Path(np.concatenate([self.errors, other.errors]), predictions)
+
+
+class _PathBuilder:
+    """Collects predictions of one path, fold after fold."""
+
+    def __init__(self, n_steps: int, targets: FloatArray, fold: Rows, n_kept: int) -> None:
+        self.errors = np.zeros((n_steps, int(fold.max()) + 1, targets.shape[1]))
+        self.predictions = np.zeros((n_steps, len(targets), n_kept))
+        self.targets, self.fold, self.n_kept = targets, fold, n_kept
+
+    def add(self, step: int, fold: int, predicted: FloatArray) -> None:
+        """Predictions for the rows of this fold."""
+        rows = self.fold == fold
+        self.errors[step, fold] = np.square(self.targets[rows] - predicted).sum(axis=0)
+        self.predictions[step, rows] = predicted[:, : self.n_kept]
+
+    def path(self) -> Path:
+        """The path."""
+        return Path(self.errors, self.predictions)
+
+
+def held_out_r2(path: Path, columns: slice, targets: FloatArray) -> float:
+    """Share of the variance of these target columns that held-out predictions explain; negative for noise."""
+    own = targets[:, columns]
+    return 1 - path.error(columns) / max(float(np.square(own - own.mean(axis=0)).sum()), TINY)
+
+
+def ridge_path(
+    inputs: FloatArray, targets: FloatArray, fold: Rows, penalties: FloatArray, n_kept: int | None = None
+) -> Path:
+    """Ridge regression on dense columns, at most as many as rows; for each penalty times the mean eigenvalue."""
+    n_kept = targets.shape[1] if n_kept is None else n_kept
+    builder = _PathBuilder(len(penalties), targets, fold, n_kept)
+    at = [fold == k for k in range(int(fold.max()) + 1)]
+    grams = np.stack([inputs[rows].T @ inputs[rows] for rows in at])
+    products = np.stack([inputs[rows].T @ targets[rows] for rows in at])
+    sums, target_sums = (np.stack([each[rows].sum(axis=0) for rows in at]) for each in (inputs, targets))
+    gram, product, total, target_total = (each.sum(axis=0) for each in (grams, products, sums, target_sums))
+    for k, rows in enumerate(at):
+        n = len(inputs) - int(rows.sum())
+        mean, target_mean = (total - sums[k]) / n, (target_total - target_sums[k]) / n
+        centred = gram - grams[k] - n * np.outer(mean, mean)
+        weighted = product - products[k] - n * np.outer(mean, target_mean)
+        scale = max(float(np.trace(centred)) / len(centred), 1e-300)
+        for step, penalty in enumerate(penalties):
+            shifted = centred + penalty * scale * np.eye(len(centred))
+            weights = linalg.solve(shifted, weighted, assume_a="pos")
+            builder.add(step, k, (inputs[rows] - mean) @ weights + target_mean)
+    return builder.path()
+
+
+def kernel_path(kernel: FloatArray, targets: FloatArray, fold: Rows, penalties: FloatArray, n_kept: int) -> Path:
+    """Ridge regression from a kernel (n x n), which is centred on the training rows of each fold."""
+    builder = _PathBuilder(len(penalties), targets, fold, n_kept)
+    for k in range(int(fold.max()) + 1):
+        test, train = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
+        own, cross = kernel[np.ix_(train, train)], kernel[np.ix_(test, train)]
+        mean = own.mean(axis=0)
+        centred = own - mean - mean[:, None] + mean.mean()
+        cross = cross - cross.mean(axis=1, keepdims=True) - mean + mean.mean()
+        target_mean = targets[train].mean(axis=0)
+        scale = max(float(np.trace(centred)) / len(centred), 1e-300)
+        for step, penalty in enumerate(penalties):
+            shifted = centred + penalty * scale * np.eye(len(centred))
+            weights = linalg.solve(shifted, targets[train] - target_mean, assume_a="pos")
+            builder.add(step, k, cross @ weights + target_mean)
+    return builder.path()
+
+
+def inner_products(codes: CodeTable, *, standard: bool) -> FloatArray:
+    """Inner products (n x n) of the rows of codes, summed over blocks of codes."""
+    n = codes.rows.size
+    total = np.zeros((n, n))
+    for block in codes.blocks():
+        columns = codes.standard(block) if standard else codes.columns(block) - codes.mean[block]
+        total += columns @ columns.T
+    return total
+
+
+def linear_path(codes: CodeTable, targets: FloatArray, fold: Rows, n_kept: int) -> Path:
+    """Ridge regression on all codes, as they are and standardised: one suits rotated codes, the other rescaled ones."""
+    if codes.n_codes > codes.rows.size:
+        paths = [
+            kernel_path(inner_products(codes, standard=standard), targets, fold, WIDE_PENALTIES, n_kept)
+            for standard in (False, True)
+        ]
+    else:
+        standard = codes.standard(slice(None))
+        # the mean eigenvalue sets the penalty, so that the common scale of the codes does not matter
+        given = standard * (codes.spread / codes.spread.max())
+        paths = [ridge_path(inputs, targets, fold, PENALTIES, n_kept) for inputs in (given, standard)]
+    return paths[0].joined(paths[1])
+
+
+def wide_ridge_weights(codes: CodeTable, target: FloatArray, step: int) -> FloatArray:
+    """Weights (m x q) on the codes as given of the ridge regression on all rows, for a step of `linear_path`."""
+    standard, penalty = step >= len(WIDE_PENALTIES), WIDE_PENALTIES[step % len(WIDE_PENALTIES)]
+    inner = inner_products(codes, standard=standard)
+    shifted = inner + penalty * max(float(np.trace(inner)) / len(inner), 1e-300) * np.eye(len(inner))
+    alpha = linalg.solve(shifted, target, assume_a="pos")
+    parts = [(codes.columns(block) - codes.mean[block]).T @ alpha for block in codes.blocks()]
+    scale = codes.spread[:, None] if standard else np.ones((codes.n_codes, 1))
+    return np.asarray(np.vstack(parts) / np.square(scale))
+
+
+DIRECTION_PENALTIES = 10.0 ** np.array([-6, -4, -2, -1, 0, 1])
+
+MOST_REFITTED = 512  # codes; for more, standard errors hold the fitted direction fixed
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Linear readouts of standardised codes: weights (m x q) and what is added to them (q)."""
+
+    weights: FloatArray
+    offset: FloatArray
+
+
+class DirectionFits:
+    """Linear readouts of all factors from sums over blocks of rows, without further passes over the codes.
+
+    "given" and "standard" are ridge regressions on the codes as given and standardised. "independent" is the one that
+    ridge regression would find if the factors were drawn independently of each other. On rows with dependent factors,
+    ridge regression uses the code of one factor as evidence of another, and then responds to both. Under z* the
+    covariance of the codes is that of their fitted responses plus that of the residuals:
+
+        S* = sum_k B_k' B_k + E'E / n,   direction_j = (S* + penalty)^-1 B_j' Cov(functions_j, target_j)
+    """
+
+    def __init__(self, model: ResponseModel, codes: CodeTable) -> None:
+        self.model, self.spread = model, codes.spread / codes.spread.max()
+        inputs, targets = codes.standard(slice(None)), np.hstack([factor.target for factor in model.factors])
+        at = [model.sample.block == b for b in range(model.sample.n_blocks)]
+        self.with_functions, squares = model.products(inputs)
+        self.with_codes = np.stack([inputs[rows].T @ inputs[rows] for rows in at])
+        self.with_targets = np.stack([inputs[rows].T @ targets[rows] for rows in at])
+        self.model_of_code = model.fit_products(self.with_functions, squares).model
+        self.goals, self.columns = np.zeros((model.design.shape[1], targets.shape[1])), model.target_columns
+        for j, own in enumerate(self.columns):
+            self.goals[model.starts[j] : model.stops[j], own] = model.with_target(j)
+        self.fold_of_block = np.arange(model.sample.n_blocks) % model.sample.n_folds
+        self.refitted = codes.n_codes <= MOST_REFITTED
+
+    def weights(self, kind: str, penalties: FloatArray, used: NDArray[np.bool_]) -> list[Weights]:
+        """Readouts fitted to these blocks, one for each penalty."""
+        n = float(self.model.counts[used].sum())
+        with_functions, inner = self.with_functions[used].sum(axis=0), self.with_codes[used].sum(axis=0)
+        scale = np.ones(len(inner))
+        if kind == "independent":
+            gram = self.model.grams[used].sum(axis=0)
+            found = self._responses(gram, with_functions, n / self.model.sample.n_rows)
+            cross = found.T @ with_functions
+            inner = found[1:].T @ found[1:] + (inner - cross - cross.T + found.T @ gram @ found) / n
+            goal, mean = found[1:].T @ self.goals[1:], found[0]
+        else:
+            scale = self.spread if kind == "given" else scale
+            mean = with_functions[0] / n
+            inner = (inner - n * np.outer(mean, mean)) * np.outer(scale, scale)
+            goal = scale[:, None] * self.with_targets[used].sum(axis=0)
+            goal = goal - scale[:, None] * np.outer(mean, self.with_functions_of_targets(used))
+        size = max(float(np.trace(inner)) / len(inner), 1e-300)
+        readouts = []
+        for penalty in penalties:
+            shifted = inner + penalty * size * np.eye(len(inner))
+            weights = scale[:, None] * linalg.solve(shifted, goal, assume_a="pos")
+            readouts.append(Weights(weights, -mean @ weights))
+        return readouts
+
+    def with_functions_of_targets(self, used: NDArray[np.bool_]) -> FloatArray:
+        """Sums of the targets over these blocks."""
+        rows = used[self.model.sample.block]
+        return np.concatenate([factor.target[rows].sum(axis=0) for factor in self.model.factors])
+
+    def _responses(self, gram: FloatArray, products: FloatArray, share: float) -> FloatArray:
+        """Coefficients (p x m) of the responses of codes, each with its own model."""
+        found = np.zeros(products.shape)
+        for i in np.unique(self.model_of_code):
+            at, model = np.flatnonzero(self.model_of_code == i), self.model.models[i]
+            shifted = gram[model[:, None], model] + share * np.diag(self.model.penalty[model])
+            found[model[:, None], at] = linalg.solve(shifted, products[model[:, None], at], assume_a="pos")
+        return found
+
+    def held_out(self, kind: str, penalties: FloatArray, left_out: int | None = None) -> list[list[Weights]]:
+        """For each fold, the readouts fitted without the fold and without the block ``left_out``."""
+        used = np.ones(self.fold_of_block.size, dtype=bool)
+        if left_out is not None:
+            used[left_out] = False
+        folds = range(int(self.fold_of_block.max()) + 1)
+        return [self.weights(kind, penalties, used & (self.fold_of_block != k)) for k in folds]
+
+    def products(self, of_fold: list[Weights], columns: slice) -> tuple[FloatArray, FloatArray]:
+        """Sums over every block of functions times held-out readouts, and of their squares."""
+        with_functions, squares = [], []
+        for b, k in enumerate(self.fold_of_block):
+            weights, offset = of_fold[k].weights[:, columns], of_fold[k].offset[columns]
+            linear = self.with_functions[b] @ weights
+            with_functions.append(linear + self.model.grams[b][:, :1] * offset)
+            square = (weights * (self.with_codes[b] @ weights)).sum(axis=0)
+            squares.append(square + 2 * offset * linear[0] + self.model.counts[b] * np.square(offset))
+        return np.stack(with_functions), np.stack(squares)
+
+    def readout(self, j: int, of_fold: list[Weights]) -> Readout:
+        """Response of the held-out readout of factor j."""
+        products, squares = self.products(of_fold, self.columns[j])
+        return self.model.readout_of(j, self.model.fit_products(products, squares, together=True))
+
+    def intervals(self, j: int, kind: str, penalty_of_fold: FloatArray, refits: Refits) -> Readout:
+        """The readout of factor j with standard errors from refits without each block, in a model of all factors.
+
+        A model of one factor has no leakage by definition, so that its standard error says nothing.
+        """
+        own = self.columns[j]
+        of_fold = [refits(kind, float(p), None)[k] for k, p in enumerate(penalty_of_fold)]
+        full = self.model.fit_products(*self.products(of_fold, own), together=True, several=True)
+        if not self.refitted:
+            return self.model.readout_of(j, full)
+        model = self.model.models[int(full.model[0])]
+        inverse = self.model.inverses[int(full.model[0])]
+        coefficients, noise = full.coefficients.copy(), full.noise.copy()
+        for c in range(self.fold_of_block.size):
+            of_fold = [refits(kind, float(p), c)[k] for k, p in enumerate(penalty_of_fold)]
+            products, squares = self.products(of_fold, own)
+            total, square = products.sum(axis=0) - products[c], squares.sum(axis=0) - squares[c]
+            found = inverse[c] @ total[model]
+            coefficients[c], n = 0.0, self.model.sample.n_rows - self.model.counts[c]
+            coefficients[c][model] = found
+            noise[c] = np.maximum(square - (found * total[model]).sum(axis=0), 0.0) / max(n - model.size, 1)
+        return self.model.readout_of(j, Fits(full.model, coefficients, noise))
+
+
+class Refits:
+    """Held-out readouts by kind, penalty and left-out block, each computed once for all factors."""
+
+    def __init__(self, fits: DirectionFits) -> None:
+        self.fits = fits
+        self.known: dict[tuple[str, float, int | None], list[Weights]] = {}
+
+    def __call__(self, kind: str, penalty: float, left_out: int | None) -> list[Weights]:
+        """One readout for each fold."""
+        key = (kind, penalty, left_out)
+        if key not in self.known:
+            self.known[key] = [each[0] for each in self.fits.held_out(kind, np.array([penalty]), left_out)]
+        return self.known[key]
+
+
+class WideDirections:
+    """The "independent" readouts of `DirectionFits` for more codes than rows.
+
+    S* = Z'Z with Z the coefficients above the residuals, so that only inner products of the rows of Z are needed.
+    """
+
+    def __init__(self, model: ResponseModel, codes: CodeTable) -> None:
+        self.model, self.codes = model, codes
+        fits = [model.fit(codes.standard(block)).model for block in codes.blocks()]
+        self.model_of_code = np.concatenate(fits)
+        n_targets = model.target_columns[-1].stop
+        self.goals = np.zeros((model.design.shape[1], n_targets))
+        for j, own in enumerate(model.target_columns):
+            self.goals[model.starts[j] : model.stops[j], own] = model.with_target(j)
+
+    def _stacked(self, train: Rows) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+        """ZZ', the right-hand sides, and Z in blocks of codes."""
+        n_terms, stacked = self.goals.shape[0] - 1, []
+        inner = np.zeros((n_terms + train.size, n_terms + train.size))
+        design, share = self.model.design[train], train.size / self.model.sample.n_rows
+        gram = design.T @ design
+        for block in self.codes.blocks():
+            standard, of_code = self.codes.standard(block)[train], self.model_of_code[block]
+            products, found = design.T @ standard, np.zeros((design.shape[1], standard.shape[1]))
+            for i in np.unique(of_code):
+                at, model = np.flatnonzero(of_code == i), self.model.models[i]
+                shifted = gram[model[:, None], model] + share * np.diag(self.model.penalty[model])
+                found[model[:, None], at] = linalg.solve(shifted, products[model[:, None], at], assume_a="pos")
+            stacked.append(np.vstack([found[1:], (standard - design @ found) / np.sqrt(train.size)]))
+            inner += stacked[-1] @ stacked[-1].T
+        return inner, np.vstack([self.goals[1:], np.zeros((train.size, self.goals.shape[1]))]), stacked
+
+    def held_out(self) -> FloatArray:
+        """Predictions (penalties x n x q) of all targets, each by the fit without the fold of the row."""
+        fold = self.model.sample.fold
+        predictions = np.zeros((len(DIRECTION_PENALTIES), fold.size, self.goals.shape[1]))
+        for k in range(int(fold.max()) + 1):
+            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            inner, goal, stacked = self._stacked(train)
+            cross = np.zeros((test.size, len(inner)))
+            for block, columns in zip(self.codes.blocks(), stacked, strict=True):
+                cross += self.codes.standard(block)[test] @ columns.T
+            for step, penalty in enumerate(DIRECTION_PENALTIES):
+                predictions[step, test] = cross @ self._solved(inner, goal, penalty)
+        return predictions
+
+    @staticmethod
+    def _solved(inner: FloatArray, goal: FloatArray, penalty: float) -> FloatArray:
+        size = max(float(np.trace(inner)) / len(inner), 1e-300)
+        return np.asarray(linalg.solve(inner + penalty * size * np.eye(len(inner)), goal, assume_a="pos"))
+
+    def weights(self, penalty: float) -> FloatArray:
+        """Weights (m x q) on the codes as given, from all rows."""
+        inner, goal, stacked = self._stacked(np.arange(self.codes.rows.size))
+        solved = self._solved(inner, goal, penalty)
+        return np.vstack([columns.T @ solved for columns in stacked]) / self.codes.spread[:, None]
+
+
+OWN = 0.55  # codes after the first need this unmixed share; at one half, a turn by 45 degrees would give two own codes
+
+LENGTHS = (1, 2, 4, 8, 16, 32, 64)
+
+LINEAR_LOSS = 0.02  # a line may lose this much of R2 against a curve
+
+KERNEL_ROWS = 500
+
+KERNEL_LENGTHS = (1, 2, 4, 8)
+
+LEAST_JUMP = 0.05  # smallest loss of splines, against the response of the code, for which kernels are tried
+
+
+@dataclass(frozen=True)
+class OwnCodes:
+    """Recovery of one factor from one code, and from a block of codes that depend on it alone.
+
+    Attributes
+    ----------
+    one_code, one_code_error : float
+        R2 under z* of the readout of the best code, times the unmixed share of the code.
+    code : int
+        The best code, an index among the codes that vary; -1 if no code responds to the factor.
+    shape : str
+        Map from the code to the factor: "linear", "monotone" or "folded"; "" without a code.
+    own_codes, own_codes_error : float
+        The same for the best block of codes.
+    block : tuple of int
+        Codes of the block.
+    """
+
+    one_code: float = 0.0
+    one_code_error: float = 0.0
+    code: int = -1
+    shape: str = ""
+    own_codes: float = 0.0
+    own_codes_error: float = 0.0
+    block: tuple[int, ...] = ()
+
+
+def code_functions(codes: FloatArray, n_functions: int) -> FloatArray:
+    """Values of codes and splines of their normal scores, each with mean 0 and variance 1."""
+    scores = normal_scores(codes)
+    columns = [clipped_values(codes)]
+    columns += [natural_spline(score, n_functions) if n_functions > 1 else score[:, None] for score in scores.T]
+    functions = np.hstack(columns)
+    functions = functions - functions.mean(axis=0)
+    spread = functions.std(axis=0)
+    return np.asarray(functions[:, spread > 1e-9] / spread[spread > 1e-9])
+
+
+def n_functions_of(n_codes: int) -> int:
+    """Number of functions for each of this many codes."""
+    return 8 if n_codes <= 2 else 6 if n_codes <= 8 else 4 if n_codes <= 32 else 1
+
+
+def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeResponses, some: Rows) -> OwnCodes:
+    """Recovery of factor j from its own codes; kernels use the rows ``some``."""
+    worth, unmixed = found.worth[:, j], found.unmixed[:, j]
+    order = np.argsort(-worth, kind="stable")
+    order = order[worth[order] > 1e-6]
+    if not order.size:
+        return OwnCodes()
+    pool = order[unmixed[order] >= OWN][: LENGTHS[-1]]
+    pool = pool if pool.size else order[:1]
+    fold, target = model.sample.fold, model.factors[j].target
+    every = slice(0, target.shape[1])
+    columns = codes.columns(pool)
+    best = OwnCodes()
+    for length in [*(k for k in LENGTHS if k < pool.size), pool.size]:
+        functions = code_functions(columns[:, :length], n_functions_of(length))
+        path = ridge_path(functions, target, fold, FEW_PENALTIES)
+        readout = model.readout(j, path.readout(every, fold))
+        lowest = float(unmixed[pool[:length]].min())
+        value, error = readout.r2 * lowest, readout.r2_error * lowest
+        if length == 1:
+            shape = _shape(columns[:, 0], path, target, fold)
+            best = OwnCodes(value, error, int(pool[0]), shape, value, error, (int(pool[0]),))
+        elif value > best.own_codes:
+            best = _with_block(best, value, error, pool[:length])
+    # joint functions of own codes, such as sine and cosine; and maps from one code with jumps
+    jumps = best.one_code < worth[pool[0]] - LEAST_JUMP
+    if jumps or (pool.size > 1 and best.own_codes < 0.9):
+        few = _Few(model, j, some)
+        for length in (k for k in KERNEL_LENGTHS if k <= pool.size and (k > 1 or jumps)):
+            used = columns[some][:, :length]
+            readout = few.readout(normal_scores(used) if length > 1 else clipped_values(used), length)
+            lowest = float(unmixed[pool[:length]].min())
+            value, error = readout.r2 * lowest, readout.r2_error * lowest
+            if length == 1 and value > best.one_code:
+                best = replace(best, one_code=value, one_code_error=error, shape="folded")
+            if value > best.own_codes:
+                best = _with_block(best, value, error, pool[:length])
+    return best
+
+
+def _with_block(best: OwnCodes, value: float, error: float, block: Rows) -> OwnCodes:
+    return replace(best, own_codes=value, own_codes_error=error, block=tuple(block.tolist()))
+
+
+class _Few:
+    """A factor on few rows, with a response model for readouts on these rows."""
+
+    def __init__(self, model: ResponseModel, j: int, some: Rows) -> None:
+        self.j, self.sample = j, model.sample.rows(some)
+        self.model = ResponseModel([factor.rows(some) for factor in model.factors], self.sample)
+
+    def readout(self, inputs: FloatArray, n_codes: int) -> Readout:
+        """Response of kernel ridge regression on these codes."""
+        target = self.model.factors[self.j].target
+        path = radial_path(
+            inputs, target, self.sample.fold, target.shape[1], widths=(0.3, 1.0) if n_codes > 1 else (0.01, 0.1)
+        )
+        return self.model.readout(self.j, path.readout(slice(0, target.shape[1]), self.sample.fold))
+
+
+def _shape(code: FloatArray, curve: Path, target: FloatArray, fold: Rows) -> str:
+    """Whether a line, or a monotone map, predicts the factor from one code about as well as any curve."""
+    every = slice(0, target.shape[1])
+    best = held_out_r2(curve, every, target)
+    inputs = [normal_scores(code[:, None]), clipped_values(code[:, None])]
+    if (
+        max(held_out_r2(ridge_path(x, target, fold, FEW_PENALTIES), every, target) for x in inputs)
+        >= best - LINEAR_LOSS
+    ):
+        return "linear"
+    one_number = target.shape[1] == 1 or (target.shape[1] == 2 and np.allclose(target.sum(axis=1), 0))
+    if one_number:
+        from sklearn.isotonic import IsotonicRegression  # late: it takes half a second to import
+
+        predicted = np.empty(len(code))
+        for k in range(int(fold.max()) + 1):
+            train = fold != k
+            rises = bool(inputs[0][train, 0] @ target[train, 0] >= 0)
+            fitted = IsotonicRegression(increasing=rises, out_of_bounds="clip").fit(code[train], target[train, 0])
+            predicted[~train] = fitted.predict(code[~train])
+        if 1 - np.square(target[:, 0] - predicted).sum() / np.square(target[:, 0]).sum() >= best - LINEAR_LOSS:
+            return "monotone"
+    return "folded"
+
+
+MOST_COMPONENTS = 30
+
+WIDTHS = (0.5, 2.0)
+
+KERNEL_PENALTIES = 10.0 ** np.array([-4, -2.5, -1])
+
+
+def components(codes: CodeTable, n: int, rows: Rows) -> FloatArray:
+    """Principal components of the standardised codes on some rows, largest first."""
+    if codes.n_codes <= rows.size:
+        standard = codes.standard(slice(None))[rows]
+        standard = standard - standard.mean(axis=0)
+        low = max(0, codes.n_codes - n)
+        values, turns = linalg.eigh(standard.T @ standard, subset_by_index=[low, codes.n_codes - 1])
+        scores = standard @ turns
+    else:
+        fewer = CodeTable(codes.evidence, codes.alive, codes.rows[rows], codes.mean, codes.spread)
+        inner = inner_products(fewer, standard=True)
+        mean = inner.mean(axis=0)
+        inner = inner - mean - mean[:, None] + mean.mean()
+        values, turns = linalg.eigh(inner, subset_by_index=[max(0, rows.size - n), rows.size - 1])
+        scores = turns * np.sqrt(np.maximum(values, 0.0))
+    kept = values > 1e-10 * max(float(values.max(initial=0.0)), 1e-300)
+    return np.asarray(scores[:, kept][:, ::-1])
+
+
+def radial_path(
+    inputs: FloatArray, targets: FloatArray, fold: Rows, n_kept: int, widths: tuple[float, ...] = WIDTHS
+) -> Path:
+    """Kernel ridge regression with Gaussian kernels, whose widths are multiples of the median squared distance."""
+    squares = np.square(inputs).sum(axis=1)
+    distance = np.maximum(squares[:, None] + squares - 2 * inputs @ inputs.T, 0.0)
+    middle = float(np.median(distance[:200]))
+    middle = middle if middle > 1e-9 else max(float(distance[:200].mean()), 1e-9)
+    path: Path | None = None
+    for width in widths:
+        own = kernel_path(np.exp(-distance / (width * middle)), targets, fold, KERNEL_PENALTIES, n_kept)
+        path = own if path is None else path.joined(own)
+    assert path is not None
+    return path
+
+
+def nonlinear_path(codes: CodeTable, rows: Rows, targets: FloatArray, fold: Rows, n_kept: int) -> Path:
+    """Kernel ridge regression on principal components, whitened and on their own scale; all for these rows."""
+    scores = components(codes, MOST_COMPONENTS, rows)
+    path = radial_path(scores / np.maximum(scores.std(axis=0), 1e-300), targets, fold, n_kept)
+    if scores.shape[1] > 6:
+        path = path.joined(radial_path(scores, targets, fold, n_kept))
+    return path
+
+
+MOST_CODES_OF_TREES, COMPONENTS_OF_TREES = 48, 24
+
+
+def tree_inputs(codes: CodeTable, rows: Rows) -> tuple[FloatArray, FloatArray]:
+    """Standardised codes (or, of very many, none) and their principal components, for `tree_readout`."""
+    columns = codes.standard(slice(None))[rows] if codes.n_codes <= 4096 else np.empty((rows.size, 0))
+    return columns, components(codes, COMPONENTS_OF_TREES, rows)
+
+
+def tree_readout(
+    inputs: tuple[FloatArray, FloatArray], target: FloatArray, fold: Rows, seed: int, j: int
+) -> FloatArray:
+    """Held-out predictions of extra trees on the codes that correlate most with the target, and on components."""
+    from sklearn.ensemble import ExtraTreesRegressor  # late: it takes half a second to import
+
+    columns, scores = inputs
+    predicted = np.empty_like(target)
+    middle = np.abs(columns - np.median(columns, axis=0))
+    for k in range(int(fold.max()) + 1):
+        train, test = fold != k, fold == k
+        used = np.arange(columns.shape[1])
+        if used.size > MOST_CODES_OF_TREES:
+            likeness = sum(_correlations(each[train], target[train]).max(axis=1) for each in (columns, middle))
+            used = np.argsort(-np.asarray(likeness), kind="stable")[:MOST_CODES_OF_TREES]
+        table = np.hstack([columns[:, used], scores]) if columns.shape[1] != 1 else columns
+        trees = ExtraTreesRegressor(
+            40, min_samples_leaf=3, max_features=0.5, random_state=random_seed(seed, "trees of the ladder", j, k)
+        ).fit(table[train], target[train] if target.shape[1] > 1 else target[train, 0])
+        predicted[test] = trees.predict(table[test]).reshape(int(test.sum()), -1)
+    return predicted
+
+
+def _correlations(columns: FloatArray, targets: FloatArray) -> FloatArray:
+    columns, targets = columns - columns.mean(axis=0), targets - targets.mean(axis=0)
+    norms = np.linalg.norm(columns, axis=0)[:, None] * np.linalg.norm(targets, axis=0)
+    return np.abs(columns.T @ targets) / np.maximum(norms, TINY)
+
+
+def some_rows(sample: Sample, most: int, seed: int, purpose: str) -> Rows:
+    """At most this many rows, in whole units, in ascending order."""
+    if sample.n_rows <= most:
+        return np.arange(sample.n_rows)
+    order = random_stream(seed, purpose).permutation(sample.n_units)
+    size = np.bincount(sample.units)[order]
+    kept = np.isin(sample.units, order[np.cumsum(size) <= most])
+    return np.flatnonzero(kept) if kept.any() else np.arange(most)

@@ -1,0 +1,587 @@
+"""Responses of codes and readouts to factors that are drawn independently of each other.
+
+A column y (a code, or a readout) is fitted by a function of the factors z, and the fit is evaluated under z*, the
+factors drawn independently from their marginals:
+
+    y = f(z) + e,  f = sum_k g_k(z_k) + sum_(k < l) g_kl(z_k, z_l)
+    Var* y = sum_k Var g_k + sum_(k < l) Var g_kl + Var e
+
+All functions have mean 0 and are orthonormal within a factor, so that under z* every term is a sum of squared
+coefficients. All fits of all columns follow from Gram matrices of 20 blocks of rows, and so does their jackknife.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from unweave.arrays import FloatArray, Rows
+from unweave.estimators.correlation import normal_scores
+from unweave.estimators.regression import natural_spline
+from unweave.evidence import Evidence
+from unweave.evidence.kinds import DeclaredKind
+from unweave.evidence.splits import fold_of_each_row
+
+BLOCKS = 20  # of the jackknife
+
+FOLDS = 5  # each of several blocks
+
+FEW_LEVELS = 12
+
+MOST_FUNCTIONS = 7  # of a factor in the additive model
+
+ROWS_PER_FUNCTION = 8
+
+ROWS_PER_TERM = 5
+
+MOST_STANDARD_DEVIATIONS = 6.0
+
+RIDGE, RIDGE_OF_PAIRS = 1e-6, 1e-3  # what a factor and a product explain equally well is given to the factor
+
+TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """How rows are split.
+
+    Attributes
+    ----------
+    units : array of n
+        Number of the unit of every row: a row group, rows with the same repeated factors, or the row itself.
+    kind : str
+        "rows", "row groups", "repeats", or "crossed repeats" for a design that crosses the levels of factors.
+    block, fold : array of n
+        Block of the jackknife and fold of every row; units are not split.
+    """
+
+    units: Rows
+    kind: str
+    block: Rows
+    fold: Rows
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, n."""
+        return self.units.size
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return int(self.units.max()) + 1
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks of the jackknife."""
+        return int(self.block.max()) + 1
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return int(self.fold.max()) + 1
+
+    @property
+    def n_effective(self) -> int:
+        """Number of rows that limits the size of models: all rows unless factors repeat in bursts."""
+        return self.n_rows if self.kind in ("rows", "crossed repeats") else self.n_units
+
+    def rows(self, index: Rows) -> Sample:
+        """The same split of some of the rows."""
+        block = np.unique(self.block[index], return_inverse=True)[1]
+        fold = np.unique(self.fold[index], return_inverse=True)[1]
+        return Sample(np.unique(self.units[index], return_inverse=True)[1], self.kind, block, fold)
+
+    def permutations(self, times: int, rng: np.random.Generator) -> list[Rows]:
+        """Orders of rows in which each row takes its factor from a random row of another unit."""
+        if self.n_units == self.n_rows:
+            return [rng.permutation(self.n_rows) for _ in range(times)]
+        place = np.argsort(self.units, kind="stable")
+        size = np.bincount(self.units)
+        start = np.cumsum(size) - size
+        orders = []
+        for _ in range(times):
+            other = rng.permutation(self.n_units)[self.units]  # the unit from which each row takes its factor
+            orders.append(place[start[other] + rng.integers(0, size[other])])
+        return orders
+
+
+def sample_of(factors: FloatArray, row_groups: Rows | None, classes: Sequence[FloatArray], seed: int) -> Sample:
+    """Units of the rows, and their split into blocks and folds.
+
+    Without row groups, rows that repeat the same factors are one unit if there are 15 units or more, and 60 or more if
+    the levels of the factors are crossed: codes may tell such rows apart without knowing the factor.
+    """
+    n_rows = len(factors)
+    units, kind = np.arange(n_rows), "rows"
+    if row_groups is not None:
+        units, kind = row_groups, "row groups"
+    else:
+        n_values = [np.unique(column).size for column in factors.T]
+        repeated = [j for j, n in enumerate(n_values) if n <= n_rows / 5]
+        if repeated:
+            same = np.unique(factors[:, repeated], axis=0, return_inverse=True)[1].ravel()
+            n_units = int(same.max()) + 1
+            possible = min(float(np.prod([float(n_values[j]) for j in repeated])), float(n_rows))
+            crossed = len(repeated) > 1 and n_units >= possible / 2
+            if (60 if crossed else 15) <= n_units <= n_rows / 2:
+                units, kind = same, "crossed repeats" if crossed else "repeats"
+    n_units = int(units.max()) + 1
+    groups = None if kind == "rows" else units
+    block = fold_of_each_row(n_rows, groups, min(BLOCKS, n_units), seed, () if groups is not None else classes)
+    return Sample(units, kind, block, block % min(FOLDS, n_units))
+
+
+@dataclass(frozen=True, eq=False)
+class FactorTerms:
+    """One factor as columns.
+
+    Attributes
+    ----------
+    target : array, n x q
+        Columns that are predicted: the number (its values or the normal scores of its ranks), cosine and sine, or
+        indicators of the classes; with mean 0.
+    functions : array, n x p
+        Orthonormal functions with mean 0 and variance 1; the first ``n_linear`` span the target.
+    factors_of_pairs : array, n x r
+        A few orthonormal functions for products with other factors.
+    """
+
+    name: str
+    target: FloatArray
+    functions: FloatArray
+    n_linear: int
+    factors_of_pairs: FloatArray
+    is_number: bool
+    scale: str = ""
+
+    def rows(self, index: Rows) -> FactorTerms:
+        """The factor on some of the rows, with functions that are orthonormal on them."""
+        target = self.target[index] - self.target[index].mean(axis=0)
+        functions, pairs = (ordered_basis(each[index]) for each in (self.functions, self.factors_of_pairs))
+        return replace(self, target=target, functions=functions, factors_of_pairs=pairs)
+
+
+def ordered_basis(columns: FloatArray) -> FloatArray:
+    """Orthonormal columns with mean 0 and variance 1; the first k span the first k given columns that add something.
+
+    >>> ordered_basis(np.array([[1.0, 2.0], [2.0, 4.0], [4.0, 8.0]])).shape
+    (3, 1)
+    """
+    basis = np.empty((len(columns), 0))
+    for column in (columns - columns.mean(axis=0)).T:
+        size, rest = np.linalg.norm(column), column
+        for _ in range(2):  # twice, because one pass loses orthogonality by rounding
+            rest = rest - basis @ (basis.T @ rest)
+        norm = np.linalg.norm(rest)
+        if norm > 1e-6 * size and size > 0:
+            basis = np.column_stack([basis, rest / norm])
+    return np.asarray(basis * np.sqrt(len(columns)))
+
+
+def scales_of(column: FloatArray, declared: DeclaredKind) -> tuple[FloatArray, ...]:
+    """Alternative targets of a factor: ranks and values of a number; one for a circle or for classes."""
+    if declared.kind.is_numeric and np.unique(column).size > 2:
+        values = clipped_values(column[:, None])
+        return normal_scores(column[:, None]), values - values.mean(axis=0)
+    if declared.kind.is_circular:
+        waves = declared.target_columns(column)
+        return (waves - waves.mean(axis=0),)
+    indicators = (column[:, None] == np.unique(column)).astype(np.float64)
+    return (indicators - indicators.mean(axis=0),)
+
+
+def factor_of(
+    name: str, column: FloatArray, declared: DeclaredKind, target: FloatArray, n_functions: int, n_classes: int
+) -> FactorTerms:
+    """Functions of a factor: at most ``n_functions`` of a number, and indicators of at most ``n_classes`` classes."""
+    if declared.kind.is_numeric and np.unique(column).size > 2:
+        scores = normal_scores(column[:, None])
+        levels = np.unique(column)
+        if levels.size <= FEW_LEVELS and n_functions >= levels.size - 1:
+            more = (column[:, None] == levels).astype(np.float64)
+        else:
+            more = natural_spline(scores[:, 0], n_functions) if n_functions > 1 else target
+        functions = ordered_basis(np.column_stack([target, more]))
+        products = np.column_stack([scores, np.tanh(2.5 * scores)]) if n_functions >= 3 else scores
+        return FactorTerms(name, target, functions, 1, ordered_basis(products), True)
+    if declared.kind.is_circular:
+        turns = declared.angle(column)[:, None] * np.arange(1, max(1, min(3, n_functions // 2)) + 1)
+        waves = np.stack([np.cos(turns), np.sin(turns)], axis=2).reshape(len(column), -1)
+        return FactorTerms(name, target, ordered_basis(waves), 2, ordered_basis(target), False)
+    frequent = np.argsort(-np.square(target).sum(axis=0), kind="stable")[: max(1, n_classes)]
+    functions = ordered_basis(target[:, frequent])
+    return FactorTerms(name, target, functions, functions.shape[1], functions[:, :3], False)
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """Fits of c columns: one for each left-out block, and the last one for all rows.
+
+    Attributes
+    ----------
+    model : array of c
+        Index of the model of each column.
+    coefficients : array, (blocks + 1) x p x c
+        Coefficients of all functions; 0 for functions outside a column's model.
+    noise : array, (blocks + 1) x c
+        Residual variances.
+    """
+
+    model: NDArray[np.intp]
+    coefficients: FloatArray
+    noise: FloatArray
+
+
+@dataclass(frozen=True)
+class Readout:
+    """How well a readout follows its factor when all factors are drawn independently.
+
+    Attributes
+    ----------
+    r2, r2_error : float
+        Squared correlation with the factor under z*, 0 if negatively correlated, and its jackknife standard error.
+    leakage, leakage_error : float
+        Share of the readout's variance under z* that other factors and products cause, and its standard error.
+    noise : float
+        Share that no factor explains.
+    by_factor : array of d
+        Share of every factor.
+    replicates : array of blocks
+        ``r2`` without each block.
+    """
+
+    r2: float
+    r2_error: float
+    leakage: float
+    leakage_error: float
+    noise: float
+    by_factor: FloatArray
+    replicates: FloatArray
+
+
+def jackknife_error(replicates: FloatArray) -> FloatArray:
+    """Standard error from the values without each block (along the first axis)."""
+    k = len(replicates)
+    return np.asarray(np.sqrt((k - 1) / k * np.square(replicates - replicates.mean(axis=0)).sum(axis=0)))
+
+
+def jackknife_bias(replicates: FloatArray) -> FloatArray:
+    """Bias of the last value (along the first axis), estimated from the values without each block before it."""
+    return np.asarray((len(replicates) - 2) * (replicates[:-1].mean(axis=0) - replicates[-1]))
+
+
+class ResponseModel:
+    """Nested models of columns as functions of factors: each factor alone, linear, additive, additive with products.
+
+    For each column the smallest model is used whose out-of-block loss is within one standard error of the smallest
+    loss; models of one factor come first. Without this choice, noisy private codes of correlated factors would look
+    mixed.
+    """
+
+    def __init__(self, factors: Sequence[FactorTerms], sample: Sample) -> None:
+        self.factors, self.sample = tuple(factors), sample
+        n, d = sample.n_rows, len(factors)
+        groups = [factor.functions for factor in factors]
+        self.pairs: list[tuple[int, int]] = []
+        room = max(0.0, sample.n_effective / ROWS_PER_TERM - sum(group.shape[1] for group in groups))
+        few = [factor.factors_of_pairs for factor in factors]
+        width = np.array([columns.shape[1] for columns in few])
+        if (width.sum() ** 2 - np.square(width).sum()) / 2 > room:
+            few = [columns[:, :1] for columns in few]
+        if d * (d - 1) / 2 <= room:
+            self.pairs = [(a, b) for a in range(d) for b in range(a + 1, d)]
+        for a, b in self.pairs:
+            groups.append((few[a][:, :, None] * few[b][:, None, :]).reshape(n, -1))
+        self.pair_functions = few
+        sizes = [group.shape[1] for group in groups]
+        self.starts = 1 + np.r_[0, np.cumsum(sizes)[:-1]].astype(np.intp)
+        self.stops = self.starts + np.array(sizes, dtype=np.intp)
+        self.design = np.column_stack([np.ones(n), *groups])
+        p = self.design.shape[1]
+        of_pairs = np.arange(p) >= (self.starts[d] if self.pairs else p)
+        self.penalty = np.where(of_pairs, RIDGE_OF_PAIRS, RIDGE) * np.maximum(np.square(self.design).sum(axis=0), TINY)
+        self.penalty[0] = 1e-9 * n
+        self.models, self.factor_of_model = self._index_sets(of_pairs)
+        block = [sample.block == b for b in range(sample.n_blocks)]
+        self.grams = np.stack([self.design[at].T @ self.design[at] for at in block])
+        self.counts = np.array([at.sum() for at in block])
+        left = self._leaving_out(self.grams)
+        self.inverses = [self._inverse(model, left) for model in self.models]
+        self.covariances = []  # of the functions of each factor without each block: z* is drawn from these rows
+        for start, stop in zip(self.starts[:d], self.stops[:d], strict=True):
+            moments = left[:, start:stop, start:stop] / left[:, :1, :1]
+            mean = left[:, 0, start:stop] / left[:, 0, :1]
+            self.covariances.append(moments - mean[:, :, None] * mean[:, None])
+
+    def _index_sets(self, of_pairs: NDArray[np.bool_]) -> tuple[list[Rows], NDArray[np.intp]]:
+        d, everything = len(self.factors), np.arange(self.design.shape[1])
+        models, of = [], []
+        if d > 1:
+            for j in range(d):
+                models.append(np.r_[0, self.starts[j] : self.stops[j]])
+                of.append(j)
+        linear = [np.arange(s, s + f.n_linear) for s, f in zip(self.starts, self.factors, strict=False)]
+        models += [np.concatenate([[0], *linear]), everything[~of_pairs]]
+        of += [-1, -1]
+        if self.pairs:
+            models.append(everything)
+            of.append(-1)
+        return [np.asarray(model, dtype=np.intp) for model in models], np.array(of)
+
+    @staticmethod
+    def _leaving_out(totals: FloatArray) -> FloatArray:
+        """Sums over all blocks but one, for every block, and the sum over all blocks at the end."""
+        whole = totals.sum(axis=0)
+        return np.concatenate([whole - totals, whole[None]])
+
+    def _inverse(self, model: Rows, grams: FloatArray) -> FloatArray:
+        part = grams[:, model[:, None], model] + np.diag(self.penalty[model])
+        return np.asarray(np.linalg.inv(part))
+
+    def products(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Sums over each block of functions times columns (blocks x p x c), and of squared columns (blocks x c)."""
+        at = [self.sample.block == b for b in range(self.sample.n_blocks)]
+        with_functions = np.stack([self.design[rows].T @ columns[rows] for rows in at])
+        return with_functions, np.stack([np.square(columns[rows]).sum(axis=0) for rows in at])
+
+    def fit(self, columns: FloatArray, *, together: bool = False) -> Fits:
+        """Fit all columns; with ``together``, they are one readout and have the same model."""
+        return self.fit_products(*self.products(columns), together=together)
+
+    def fit_products(
+        self, products: FloatArray, squares: FloatArray, *, together: bool = False, several: bool = False
+    ) -> Fits:
+        """Fit columns of which only the products with the functions, and their squares, are known.
+
+        With ``several``, models of one factor are left out.
+        """
+        left = self._leaving_out(products)
+        fits, losses = [], []
+        for model, inverse in zip(self.models, self.inverses, strict=True):
+            found = inverse @ left[:, model]
+            held_out = found[:-1]
+            explained = (held_out * (2 * products[:, model] - self.grams[:, model[:, None], model] @ held_out)).sum(1)
+            fits.append(found)
+            losses.append(squares - explained)
+        loss = np.stack(losses)  # models x blocks x columns
+        if together:
+            loss = np.broadcast_to(loss.sum(axis=2, keepdims=True), loss.shape)
+        first = len(self.factors) if several and len(self.factors) > 1 else 0
+        which = first + self._smallest_sufficient(loss[first:], first)
+        n_columns = squares.shape[1]
+        coefficients = np.zeros((len(left), self.design.shape[1], n_columns))
+        n_left = np.r_[self.sample.n_rows - self.counts, self.sample.n_rows].astype(np.float64)
+        noise = np.zeros((len(left), n_columns))
+        total = self._leaving_out(squares)
+        for i in np.unique(which):
+            at, model = np.flatnonzero(which == i), self.models[i]
+            own = fits[i][:, :, at]
+            coefficients[:, model[:, None], at] = own
+            rest = total[:, at] - (own * left[:, model[:, None], at]).sum(axis=1)
+            noise[:, at] = np.maximum(rest, 0.0) / np.maximum(n_left - model.size, 1.0)[:, None]
+        return Fits(which, coefficients, noise)
+
+    def _smallest_sufficient(self, loss: FloatArray, first: int) -> NDArray[np.intp]:
+        total = loss.sum(axis=1)
+        n_blocks = loss.shape[1]
+        best = total.argmin(axis=0)
+        excess = loss - np.take_along_axis(loss, best[None, None], axis=0)
+        error = np.sqrt(n_blocks * excess.var(axis=1, ddof=1))
+        allowed = excess.sum(axis=1) <= error + 1e-9 * total.max(axis=0)
+        size = np.array([model.size for model in self.models[first:]])
+        relative = total / np.maximum(total.max(axis=0), 1e-300)
+        order = np.where(self.factor_of_model[first:, None] >= 0, relative, 10.0 + size[:, None])
+        return np.asarray(np.where(allowed, order, np.inf).argmin(axis=0), dtype=np.intp)
+
+    def variances(self, fits: Fits) -> FloatArray:
+        """Variances under z*, (blocks + 1) x c x (factors, pairs, noise)."""
+        squares = np.add.reduceat(np.square(fits.coefficients), self.starts, axis=1)
+        for k, covariance in enumerate(self.covariances):
+            own = fits.coefficients[:, self.starts[k] : self.stops[k]]
+            squares[:, k] = (own * (covariance @ own)).sum(axis=1)
+        return np.concatenate([squares.transpose(0, 2, 1), fits.noise[:, :, None]], axis=2)
+
+    def readout(self, j: int, columns: FloatArray) -> Readout:
+        """Response of a readout (n x q) of factor j."""
+        if not np.isfinite(columns).all() or columns.var(axis=0).sum() < TINY:
+            n_blocks = self.sample.n_blocks
+            return Readout(0.0, 0.0, 0.0, 0.0, 1.0, np.zeros(len(self.factors)), np.zeros(n_blocks))
+        return self.readout_of(j, self.fit(columns, together=True))
+
+    def with_target(self, j: int) -> FloatArray:
+        """Covariances (p x q) of the functions of factor j with its target."""
+        return np.asarray(self.factors[j].functions.T @ self.factors[j].target / self.sample.n_rows)
+
+    @property
+    def target_columns(self) -> list[slice]:
+        """Places of the targets of each factor in a table of all targets."""
+        stops = np.cumsum([factor.target.shape[1] for factor in self.factors]).tolist()
+        return [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
+
+    def readout_of(self, j: int, fits: Fits) -> Readout:
+        """Response of a readout of factor j from the fits of its columns."""
+        variances = self.variances(fits).sum(axis=1)
+        own = fits.coefficients[:, self.starts[j] : self.stops[j]]
+        with_target = self.covariances[j] @ self.with_target(j)
+        covariance = (own * with_target).sum(axis=(1, 2))
+        of_target = (self.with_target(j) * with_target).sum(axis=(1, 2))
+        # squared coefficients are too large by their sampling variance; the jackknife estimates by how much
+        variances = variances - jackknife_bias(variances)
+        covariance = covariance - jackknife_bias(covariance)
+        variances[:, -1] = np.maximum(variances[:, -1], 0.0)
+        total = np.maximum(variances.sum(axis=1), TINY)
+        r2 = np.where(covariance > 0, np.square(covariance) / (total * of_target), 0.0)
+        others = np.delete(variances[:, :-1], j, axis=1).sum(axis=1)
+        leakage = np.maximum(others, 0.0) / total
+        return Readout(
+            r2=float(min(r2[-1], 1.0)),
+            r2_error=float(jackknife_error(r2[:-1])),
+            leakage=float(min(leakage[-1], 1.0)),
+            leakage_error=float(jackknife_error(leakage[:-1])),
+            noise=float(variances[-1, -1] / total[-1]),
+            by_factor=np.maximum(variances[-1, : len(self.factors)], 0.0) / total[-1],
+            replicates=r2[:-1],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CodeTable:
+    """The codes that vary, read in blocks of columns so that sparse codes are never dense as a whole.
+
+    Attributes
+    ----------
+    alive : array of m
+        Indices of these codes among all codes.
+    rows : array of n
+        The rows that are used.
+    mean, spread : array of m
+        Mean and standard deviation of each code.
+    ranked : bool
+        Whether codes are replaced by normal scores.
+    """
+
+    evidence: Evidence
+    alive: Rows
+    rows: Rows
+    mean: FloatArray
+    spread: FloatArray
+    ranked: bool = False
+
+    def as_scores(self) -> CodeTable:
+        """The codes replaced by normal scores of their ranks."""
+        m = self.n_codes
+        return CodeTable(self.evidence, self.alive, self.rows, np.zeros(m), np.ones(m), ranked=True)
+
+    @property
+    def n_codes(self) -> int:
+        """Number of codes that vary."""
+        return self.alive.size
+
+    def columns(self, index: Rows | slice) -> FloatArray:
+        """Dense columns of some of the codes."""
+        chosen = self.evidence.code_columns.chosen(self.alive[index])
+        chosen = chosen if self.rows.size == len(chosen) else chosen[self.rows]
+        return normal_scores(chosen) if self.ranked else chosen
+
+    def standard(self, index: Rows | slice) -> FloatArray:
+        """Some of the codes with mean 0 and variance 1."""
+        return np.asarray((self.columns(index) - self.mean[index]) / self.spread[index])
+
+    def blocks(self, width: int = 256) -> list[slice]:
+        """Slices of adjacent codes."""
+        return [slice(start, min(start + width, self.n_codes)) for start in range(0, self.n_codes, width)]
+
+
+def code_table(evidence: Evidence, alive: Rows, rows: Rows) -> CodeTable:
+    """The given codes without those that are constant on these rows."""
+    table = CodeTable(evidence, alive, rows, np.empty(0), np.empty(0))
+    mean, spread, size = np.empty((3, alive.size))
+    for block in table.blocks():
+        columns = table.columns(block)
+        size[block] = np.maximum(np.abs(columns).max(axis=0), np.finfo(np.float64).tiny)
+        relative = columns / size[block]  # squares of very large codes overflow
+        mean[block], spread[block] = relative.mean(axis=0) * size[block], relative.std(axis=0) * size[block]
+    kept = spread > 1e-12 * size
+    return CodeTable(evidence, alive[kept], rows, mean[kept], spread[kept])
+
+
+VIEWS = 3
+
+LUCK = 0.01  # probability that any code of pure noise counts as informative
+
+LEAST_SHARE = 0.005
+
+
+def views(codes: FloatArray) -> list[FloatArray]:
+    """Three views of codes: normal scores, distance of the scores from their median, and values without ranks."""
+    scores = normal_scores(codes)
+    return [scores, normal_scores(np.abs(scores - np.median(scores, axis=0))), clipped_values(codes)]
+
+
+def clipped_values(columns: FloatArray) -> FloatArray:
+    """Columns with mean 0 and variance 1, and at most 6 standard deviations from their means."""
+    relative = columns / np.maximum(np.abs(columns).max(axis=0), np.finfo(np.float64).tiny)
+    values = (relative - relative.mean(axis=0)) / np.maximum(relative.std(axis=0), np.finfo(np.float64).tiny)
+    return np.clip(values, -MOST_STANDARD_DEVIATIONS, MOST_STANDARD_DEVIATIONS)
+
+
+@dataclass(frozen=True, eq=False)
+class CodeResponses:
+    """Response of every code to the factors, in the view that shows each factor best.
+
+    Attributes
+    ----------
+    share : array, m x d
+        Share of the code's variance under z* that the factor causes.
+    unmixed : array, m x d
+        The same as a share of what all factors cause, so that noise does not count; 0 for uninformative codes.
+    informative : array, m
+        Whether the factors explain a code significantly.
+    noise : array, m
+        Share of the code's variance that no factor explains.
+    """
+
+    share: FloatArray
+    unmixed: FloatArray
+    informative: NDArray[np.bool_]
+    noise: FloatArray
+
+    @property
+    def worth(self) -> FloatArray:
+        """Share times unmixed share (m x d), by which codes are ranked."""
+        return self.share * self.unmixed
+
+
+def code_responses(model: ResponseModel, codes: CodeTable) -> CodeResponses:
+    """Responses of all codes; one view out of three is used for each code and factor."""
+    d, m = len(model.factors), codes.n_codes
+    share, unmixed, noise = np.zeros((m, d)), np.zeros((m, d)), np.ones(m)
+    informative = np.zeros(m, dtype=bool)
+    bar = stats.t.isf(LUCK / max(VIEWS * m, 1), model.sample.n_blocks - 1)
+    for block in codes.blocks():
+        best = np.zeros((block.stop - block.start, d))
+        for columns in views(codes.columns(block)):
+            variances = model.variances(model.fit(columns))
+            n_blocks = len(variances) - 1
+            corrected = n_blocks * variances[-1] - (n_blocks - 1) * variances[:-1].mean(axis=0)
+            explained = variances[:, :, :-1].sum(axis=2) / np.maximum(variances.sum(axis=2), TINY)
+            explained = explained - (n_blocks - 1) * (explained[:-1].mean(axis=0) - explained[-1])
+            error = jackknife_error(explained[:-1])
+            known = (explained[-1] > bar * error) & (explained[-1] > LEAST_SHARE)
+            # signed components are added up before clipping; otherwise noise in many small ones would count as mixing
+            signal = np.maximum(corrected[:, :-1].sum(axis=1), corrected[:, :d].max(axis=1))
+            own = np.maximum(corrected[:, :d], 0.0)
+            left = np.maximum(corrected[:, -1], 0.0)
+            of_code = own / np.maximum(signal + left, TINY)[:, None]
+            of_signal = np.where(known[:, None], own / np.maximum(signal, TINY)[:, None], 0.0)
+            better = of_code * of_signal > best
+            best = np.where(better, of_code * of_signal, best)
+            share[block] = np.where(better, of_code, share[block])
+            unmixed[block] = np.where(better, np.minimum(of_signal, 1.0), unmixed[block])
+            informative[block] |= known
+            noise[block] = np.minimum(noise[block], np.where(known, left / np.maximum(signal + left, TINY), 1.0))
+    return CodeResponses(share, unmixed, informative, noise)

@@ -1,0 +1,161 @@
+"""Do the axes mean anything? Random rotations of the factors' side and of the codes' side.
+
+The loadings of the codes are their coefficients on orthonormal functions of the factors. The statistic is the mean over
+factors of the largest S_ij u_ij over codes, with S the share of a code's variance that the factor causes and u the same
+as a share of what all factors cause.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from unweave.arrays import FloatArray
+from unweave.identifiability.responses import TINY, CodeTable, ResponseModel
+from unweave.randomness import random_stream
+
+ROTATIONS = 99
+
+MOST_CODES = 512  # of the rotations of codes, whose cost grows with the cube
+
+FLIPS = 5
+
+ABOVE_NOISE = 1.1
+
+LUCK = 0.01
+
+LEAST_SIGNAL = 0.02
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Tests of axes.
+
+    Attributes
+    ----------
+    p_value : float
+        Of the factors' side: how often a random mixture of the factors, with the same noise, scales and copies, lies as
+        close to the axes.
+    p_value_per_factor : array of d
+        The same for each factor.
+    luck : array of d
+        Mean over these rotations of the largest u^2 of an informative code.
+    rank : int
+        Number of directions of functions of factors that codes carry above noise.
+    """
+
+    p_value: float
+    p_value_per_factor: FloatArray
+    luck: FloatArray
+    rank: int
+
+
+class Loadings:
+    """Coefficients of all standardised codes on functions of factors, without products."""
+
+    def __init__(self, model: ResponseModel, codes: CodeTable, seed: int) -> None:
+        self.seed, self.codes = seed, codes
+        d = len(model.factors)
+        blocks = [codes.standard(block) for block in codes.blocks()]
+        products = [model.products(columns) for columns in blocks]
+        with_functions, squares = (np.concatenate(each, axis=-1) for each in zip(*products, strict=True))
+        first = 0 if d == 1 else d
+        place = first if self._is_sufficient(model, with_functions, squares, first) else first + 1
+        used, inverse = model.models[place], model.inverses[place][-1]
+        coefficients = inverse @ with_functions.sum(axis=0)[used]
+        self.matrix = coefficients[1:]
+        factor_of = np.searchsorted(model.starts[1:d], used[1:], side="right")
+        self.starts = np.searchsorted(factor_of, np.arange(d))
+        design = model.design[:, used]
+        n = model.sample.n_rows
+        rng = random_stream(seed, "signs of residuals")
+        signs = rng.choice([-1.0, 1.0], size=(FLIPS, n))
+        flipped = np.zeros((FLIPS, used.size, codes.n_codes))
+        self.noise = np.zeros(codes.n_codes)
+        self.residuals = []
+        for block, columns in zip(codes.blocks(), blocks, strict=True):
+            residual = columns - design @ coefficients[:, block]
+            self.noise[block] = np.square(residual).sum(axis=0) / max(n - used.size, 1)
+            for k in range(FLIPS):
+                flipped[k][:, block] = inverse @ (design.T @ (residual * signs[k][:, None]))
+            self.residuals.append(residual)
+        self.n_free = max(n - used.size, 1)
+        self.n_rows = n
+        self.noise_level = max(float(linalg.svdvals(each[1:])[0]) for each in flipped)
+
+    @staticmethod
+    def _is_sufficient(model: ResponseModel, products: FloatArray, squares: FloatArray, first: int) -> bool:
+        """Whether linear responses predict all codes together, held out, within a standard error of additive ones."""
+        loss = []
+        for place in (first, first + 1):
+            used = model.models[place]
+            held_out = model.inverses[place][:-1] @ (products.sum(axis=0) - products)[:, used]
+            gram = model.grams[:, used[:, None], used]
+            explained = (held_out * (2 * products[:, used] - gram @ held_out)).sum(axis=1)
+            loss.append((squares - explained).sum(axis=1))
+        excess = loss[0] - loss[1]
+        return bool(excess.sum() <= math.sqrt(excess.size * excess.var(ddof=1)))
+
+    def shares(self, matrix: FloatArray) -> FloatArray:
+        """Variance of every code that each factor causes, d x m."""
+        return np.asarray(np.add.reduceat(np.square(matrix), self.starts, axis=0))
+
+    def factor_side(self) -> Axes:
+        """Rotate the functions of factors that codes carry: each code keeps its noise, scale, and copies."""
+        d, m = self.starts.size, self.codes.n_codes
+        left, singular, right = np.linalg.svd(self.matrix, full_matrices=False)
+        rank = int((singular > ABOVE_NOISE * max(self.noise_level, 1e-6 * singular[0])).sum()) if singular.size else 0
+        if rank < 2 or d < 2:
+            return Axes(1.0, np.ones(d), np.full(d, 0.5), rank)
+        left, inner = left[:, :rank], singular[:rank, None] * right[:rank]
+        signal = np.square(inner).sum(axis=0)
+        total = signal + self.noise
+        informative = signal / total > max(2 * math.log(6 * m * d / LUCK) / self.n_rows, LEAST_SIGNAL)
+
+        def largest(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+            shares = self.shares(matrix)
+            unmixed = shares / np.maximum(shares.sum(axis=0), TINY)
+            return (shares * unmixed / total).max(axis=1), np.where(informative, np.square(unmixed), 0.0).max(axis=1)
+
+        observed = largest(left @ inner)[0]
+        rng = random_stream(self.seed, "rotations of factors")
+        drawn = [largest(left @ (haar(rank, rng) @ inner)) for _ in range(ROTATIONS)]
+        null, luck = (np.array(each) for each in zip(*drawn, strict=True))
+        return Axes(
+            p_value=float(1 + (null.mean(axis=1) >= observed.mean()).sum()) / (ROTATIONS + 1),
+            p_value_per_factor=(1 + (null >= observed).sum(axis=0)) / (ROTATIONS + 1),
+            luck=luck.mean(axis=0),
+            rank=rank,
+        )
+
+    def code_side(self) -> float:
+        """p-value of rotations of the codes as they are given; nan for more than 512 codes."""
+        m = self.codes.n_codes
+        if m > MOST_CODES or m < 2 or not self.matrix.size:
+            return math.nan
+        spread = self.codes.spread / self.codes.spread.max()
+        given = self.matrix * spread
+        residual = np.hstack(self.residuals) * spread
+        covariance = residual.T @ residual / self.n_free + given.T @ given
+
+        def statistic(matrix: FloatArray, variance: FloatArray) -> float:
+            shares = self.shares(matrix / np.sqrt(np.maximum(variance, 1e-300)))
+            return float((np.square(shares) / np.maximum(shares.sum(axis=0), TINY)).max(axis=1).mean())
+
+        observed = statistic(given, np.diag(covariance))
+        rng = random_stream(self.seed, "rotations of codes")
+        times = ROTATIONS if m <= 64 else 49
+        above = 0
+        for _ in range(times):
+            turn = haar(m, rng)
+            above += statistic(given @ turn, np.einsum("ij,ij->j", turn, covariance @ turn)) >= observed
+        return (1 + above) / (times + 1)
+
+
+def haar(n: int, rng: np.random.Generator) -> FloatArray:
+    """Random orthogonal matrix with the uniform distribution."""
+    q, r = np.linalg.qr(rng.normal(size=(n, n)))
+    return np.asarray(q * np.sign(np.diag(r)))

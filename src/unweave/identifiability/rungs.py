@@ -1,0 +1,558 @@
+"""`ladder`: how far each factor is identified, from one code of its own to absent."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+
+import numpy as np
+from scipy import stats
+
+from unweave.arrays import FloatArray
+from unweave.card import seed_from
+from unweave.codec import plain_data, read_json, restored
+from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
+from unweave.evidence.inputs import with_option_signature
+from unweave.findings import Finding
+from unweave.identifiability.analysis import QuickPart, any_dependence, nonlinear_readouts, quick_part
+from unweave.identifiability.readouts import OWN
+from unweave.identifiability.responses import Readout, jackknife_error
+from unweave.memo import memoised
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Rung = Literal["one code", "own codes", "own direction", "readable", "joint", "folded", "absent", "implied"]
+
+LEVEL = 0.95
+
+PRESENT = 0.02  # largest p-value, and smallest recovery, of a factor that is present
+
+OF_DIRECTION, OF_READABLE = 0.85, 0.75  # shares that a rung has to reach of the rungs above it
+
+MOST_LEAKAGE = 0.1  # of the signal of an own direction
+
+FOLDED = 0.25  # smallest share, times unmixed share, of a code that follows a factor which cannot be read from it
+
+MIXED_IN = 0.1  # smallest share of a code for which another factor is named
+
+LEAST_FLOOR = 0.005
+
+MOST_LUCK = 0.95
+
+
+@dataclass(frozen=True)
+class LadderRow:
+    """How far one factor is identified.
+
+    The four recoveries are shares of the factor's variance, between 0 and 1, for rows that were not used to fit, if all
+    factors were drawn independently of each other.
+
+    Attributes
+    ----------
+    factor : str
+        Name of the factor.
+    rung : str
+        "one code", "own codes", "own direction" or "readable": the first that nearly reaches the recovery of the later
+        ones. "joint": codes depend on the factor only together with others. "folded": a code follows the factor, but
+        the factor cannot be read from it. "absent": nothing depends on it. "implied": other factors determine it.
+    one_code, own_codes : float
+        Recovery from the best code, and from a block of codes, times the share of their response that is this factor's.
+    direction : float
+        Recovery by a linear readout of all codes. A rotation of the codes does not change it.
+    readable : float
+        Recovery by the best readout: linear, own codes, kernel or trees.
+    leakage : float
+        Share of the direction's variance that other factors and products of factors cause.
+    leaks_into : str
+        The factor with most of the leakage; "" if there is none.
+    intervals : dict of name to (low, high)
+        95 % intervals of the recoveries and of ``leakage``.
+    floors : dict of name to float
+        The recovery that random pairing of codes and factors reaches in 1 of 20 cases.
+    noise : float
+        Share of the direction's variance that no factor explains.
+    code, codes : str, tuple of str
+        Best code, and the block of own codes.
+    shape : str
+        Map between best code and factor: "linear", "monotone" or "folded".
+    code_noise : float
+        Share of the best code's variance that no factor explains.
+    mixed_with : tuple of str
+        Other factors that cause at least a tenth of the best code's variance, largest first.
+    joint_with : tuple of str
+        Factors together with which codes respond to this one, if the rung is "joint".
+    implied_by : tuple of str
+        Factors that determine this one, if the rung is "implied".
+    probe : str
+        The readout behind ``readable``: "linear", "own codes", "kernel" or "trees".
+    linear : float
+        Largest of ``direction``, ``own_codes``, and the recovery by a linear readout of the normal scores of all codes,
+        which monotone maps of codes do not change; the mean of it is `Ladder.direction`.
+    p_value : float
+        Of the test that the factor can be read at all; permutations of units.
+    dependence_p_value : float
+        Of the test of any dependence, for factors that cannot be read; nan if it was not needed.
+    gain, gain_interval : float, (float, float)
+        Direction minus that of the baseline; nan without a baseline.
+    """
+
+    factor: str
+    rung: Rung
+    one_code: float = math.nan
+    own_codes: float = math.nan
+    direction: float = math.nan
+    readable: float = math.nan
+    leakage: float = math.nan
+    leaks_into: str = ""
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    floors: dict[str, float] = field(default_factory=dict)
+    noise: float = math.nan
+    code: str = ""
+    codes: tuple[str, ...] = ()
+    shape: str = ""
+    code_noise: float = math.nan
+    mixed_with: tuple[str, ...] = ()
+    joint_with: tuple[str, ...] = ()
+    implied_by: tuple[str, ...] = ()
+    probe: str = ""
+    linear: float = math.nan
+    p_value: float = math.nan
+    dependence_p_value: float = math.nan
+    gain: float = math.nan
+    gain_interval: tuple[float, float] = (math.nan, math.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """The rows of all factors that vary, and what they say about the representation as a whole.
+
+    Attributes
+    ----------
+    rows : tuple of LadderRow
+        One for each factor, in the given order.
+    value : float
+        readable / 4 + direction / 4 + own_codes / 2, a number to rank representations by: 0 for noise, about 1/2 for a
+        lossless random mixing, 1 for codes of their own.
+    own_codes : float
+        Recovery from own codes beyond luck, the score of `identification`: 0 for noise and for an average random
+        mixing, negative for worse mixings.
+    direction, readable : float
+        Means over the free factors, which are a smallest set that determines all others.
+    axes_p_value : float
+        Are these axes the factors? Compared with random mixtures of the factors that have the same noise and scales.
+    basis_p_value : float
+        Is the basis of the codes special? Compared with random rotations of the codes; nan if ``quick``, or for more
+        than 512 codes.
+    luck : float
+        The share of recovery from own codes that an average random mixing has.
+    directions : dict of name to array, codes x columns
+        Weights of the linear readout of every factor on the codes as given: one column for a number, two for the
+        cosine and sine of a circular factor, one for each class.
+    leakage_matrix : array, d x d
+        Share of the direction's variance of the factor in the row that the factor in the column causes; nan where
+        factors are implied.
+    quick : bool
+        Whether kernels, trees and the test of dependence were left out. ``readable`` is then a lower bound, and
+        "absent" means only that no linear readout and no own code was found.
+    n_rows : int
+        Number of rows that were used.
+    units : str
+        What splits keep together: "rows", "row groups", "repeats" or "crossed repeats" of the same factors.
+    caveats : tuple of Finding
+        Warnings.
+    code_names : tuple of str
+        Names of the rows of ``directions``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> factors = np.random.default_rng(0).normal(size=(500, 2))
+    >>> found = ladder(factors, factors @ [[0.8, 0.6], [-0.6, 0.8]], quick=True)
+    >>> [row.rung for row in found.rows], round(found.direction, 2)
+    (['own direction', 'own direction'], 1.0)
+    """
+
+    rows: tuple[LadderRow, ...]
+    value: float
+    own_codes: float
+    direction: float
+    readable: float
+    axes_p_value: float
+    basis_p_value: float
+    luck: float
+    directions: dict[str, FloatArray]
+    leakage_matrix: FloatArray
+    quick: bool
+    n_rows: int
+    units: str
+    code_names: tuple[str, ...] = ()
+    caveats: tuple[Finding, ...] = ()
+
+    def __getitem__(self, factor: str) -> LadderRow:
+        for row in self.rows:
+            if row.factor == factor:
+                return row
+        raise KeyError(f"{factor!r} is not among the factors {', '.join(repr(row.factor) for row in self.rows)}.")
+
+    def __repr__(self) -> str:
+        rungs = ", ".join(f"{row.factor}: {row.rung}" for row in self.rows[:8])
+        return f"Ladder({self.value:.3f}; {rungs}{', ...' if len(self.rows) > 8 else ''})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; nan becomes null."""
+        data: dict[str, Any] = plain_data(self)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Ladder from `to_dict`."""
+        return restored(cls, data)
+
+    def to_json(self) -> str:
+        """JSON text of `to_dict`."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Ladder from `to_json`."""
+        return cls.from_dict(read_json(text))
+
+    def to_frame(self, backend: str = "polars") -> Any:
+        """A row for each factor, with the ends of intervals and the floors as columns; ``backend`` may be pandas."""
+        import narwhals.stable.v1 as nw
+
+        lines = [_flat(row) for row in self.rows]
+        columns = {name: [line[name] for line in lines] for name in lines[0]}
+        try:
+            return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        except ImportError:
+            raise EvidenceError(f"The backend {backend!r} is not installed: install it, or use polars.") from None
+
+    def plot(self) -> Figure:
+        """The four recoveries of every factor with intervals and floors, as a matplotlib figure."""
+        from unweave.report.figures.scores import Dot, scores_figure  # late: report is above
+
+        dots = [
+            Dot(f"{row.factor}: {name.replace('_', ' ')}", getattr(row, name), row.floors[name], row.intervals[name])
+            for row in self.rows
+            for name in row.intervals
+            if name in RECOVERIES
+        ]
+        return scores_figure(dots, "held-out recovery")
+
+
+RECOVERIES = ("one_code", "own_codes", "direction", "readable")
+
+
+def _flat(row: LadderRow) -> dict[str, Any]:
+    flat: dict[str, Any] = {"factor": row.factor, "rung": row.rung}
+    for name in (*RECOVERIES, "leakage"):
+        low, high = row.intervals.get(name, (math.nan, math.nan))
+        flat |= {name: getattr(row, name), f"{name}_low": low, f"{name}_high": high}
+        if name != "leakage":
+            flat[f"{name}_floor"] = row.floors.get(name, math.nan)
+    for name in (
+        "leaks_into",
+        "noise",
+        "code",
+        "shape",
+        "code_noise",
+        "probe",
+        "p_value",
+        "dependence_p_value",
+        "gain",
+    ):
+        flat[name] = getattr(row, name)
+    for name in ("codes", "mixed_with", "joint_with", "implied_by"):
+        flat[name] = ", ".join(getattr(row, name))
+    return flat
+
+
+@with_option_signature
+def ladder(
+    factors: object,
+    codes: object = None,
+    *,
+    baseline: object = None,
+    quick: bool = False,
+    rng: int | np.random.Generator | None = 0,
+    **options: Unpack[EvidenceOptions],
+) -> Ladder:
+    """How far every factor is identified: by one code, own codes, an own direction, any readout, or not at all.
+
+    Factors that depend on each other in the data are judged as if they were drawn independently: a readout that only
+    follows a correlated factor recovers nothing, and a direction that responds to another factor leaks.
+
+    Parameters
+    ----------
+    factors : table or Evidence
+        The true factors (n x d), as `Evidence` takes them, or an Evidence with factors and codes.
+    codes : table, sparse matrix or Posterior
+        The representation (n x m). The means of a posterior are used.
+    baseline : table, optional
+        Codes of an untrained twin for the same rows, as many as ``codes``; rows then have the gain over it.
+    quick : bool
+        Leave out kernels, trees, the test of any dependence and the rotations of codes.
+    rng : int, Generator or None
+        Seed of splits, permutations and rotations.
+    **options
+        Options of `Evidence`, such as ``kinds`` and ``row_groups``.
+
+    Returns
+    -------
+    Ladder
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> size, hue, age = rng.normal(size=(3, 500))
+    >>> codes = np.column_stack([size**3, hue + size, rng.normal(size=500)])
+    >>> found = ladder({"size": size, "hue": hue, "age": age}, codes)
+    >>> [(row.factor, row.rung) for row in found.rows]
+    [('size', 'one code'), ('hue', 'own direction'), ('age', 'absent')]
+    """
+    if isinstance(factors, Evidence):
+        if codes is not None or options:
+            raise EvidenceError("An Evidence has its codes and options already: pass it alone.")
+        evidence = factors
+    else:
+        evidence = Evidence(factors, codes, **options)
+    seed = seed_from(rng)
+    found = quick_ladder(evidence, seed) if quick else complete_ladder(evidence, seed)
+    return found if baseline is None else _with_gains(evidence, found, baseline, seed)
+
+
+@memoised(on="both")
+def quick_ladder(evidence: Evidence, seed: int = 0) -> Ladder:
+    """The ladder from linear readouts, own codes and responses alone; `complete_ladder` re-uses its computations."""
+    return _ladder_of(quick_part(evidence, seed), evidence, quick=True)
+
+
+@memoised(on="both")
+def complete_ladder(evidence: Evidence, seed: int = 0) -> Ladder:
+    """The whole ladder."""
+    return _ladder_of(quick_part(evidence, seed), evidence, quick=False)
+
+
+def _interval(value: float, error: float, n_blocks: int, centre: float = math.nan) -> tuple[float, float]:
+    """Interval around the centre, or around the value without one, that contains the value."""
+    centre = value if math.isnan(centre) else centre
+    reach = float(stats.t.ppf((1 + LEVEL) / 2, max(n_blocks - 1, 1))) * error
+    return max(0.0, min(centre - reach, value)), min(1.0, max(centre + reach, value))
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The best readout of all codes for one factor, with the test that it reads anything."""
+
+    readout: Readout
+    probe: str
+    floor: float
+    p_value: float
+
+
+def _best_readout(part: QuickPart, evidence: Evidence, k: int, direction: Readout, *, quick: bool) -> _Best:
+    plain, null = part.directions[k].plain_r2, part.directions[k].null_r2
+    best, probe = direction, "linear"
+    if not quick:
+        other = nonlinear_readouts(evidence, part.seed)[k]
+        null = np.maximum(null, other.null_r2)
+        if other.plain_r2 > max(plain, float(np.quantile(null, LEVEL)), 0.0) and other.readout.r2 > best.r2:
+            best, probe = other.readout, other.probe
+        plain = max(plain, other.kernel_r2)
+    floor = max(0.0, float(np.quantile(null, LEVEL)))
+    return _Best(best, probe, floor, float(1 + (null >= plain).sum()) / (null.size + 1))
+
+
+def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> LadderRow:
+    """The row of the free factor k."""
+    own, n_blocks, names = part.own[k], part.sample.n_blocks, [part.names[j] for j in part.free]
+    linear_floor = max(0.0, float(np.quantile(part.directions[k].null_r2, LEVEL)))
+    readout = part.directions[k].readout
+    if part.directions[k].plain_r2 <= linear_floor:
+        readout = Readout(0.0, 0.0, 0.0, 0.0, 1.0, np.zeros(part.free.size), np.zeros(n_blocks))
+    best = _best_readout(part, evidence, k, readout, quick=quick)
+    values = {
+        "one_code": (own.one_code, own.one_code_error),
+        "own_codes": max((own.own_codes, own.own_codes_error), (own.one_code, own.one_code_error)),
+        "direction": (readout.r2, readout.r2_error),
+    }
+    by_codes = values["own_codes"][0] > best.readout.r2
+    values["readable"] = values["own_codes"] if by_codes else (best.readout.r2, best.readout.r2_error)
+    recovered = {name: value for name, (value, _) in values.items()}
+    intervals = {name: _interval(value, error, n_blocks) for name, (value, error) in values.items()}
+    refitted = part.directions[k].interval
+    if readout.r2 > 0:
+        intervals["direction"] = _interval(readout.r2, refitted.r2_error, n_blocks, refitted.r2)
+    intervals["leakage"] = _interval(readout.leakage, refitted.leakage_error, n_blocks, refitted.leakage)
+    significant = best.p_value <= PRESENT and max(intervals["direction"][0], intervals["readable"][0]) > 0
+    many = part.sample.kind in ("rows", "crossed repeats")
+    by_own_codes = (recovered["own_codes"] if many else intervals["own_codes"][0]) >= PRESENT
+    present = (significant or by_own_codes) and recovered["readable"] > max(best.floor, PRESENT)
+    rung, p_dependence, partner = _rung(recovered, readout), math.nan, ""
+    if not present:
+        rung, p_dependence, partner = _rung_of_unread(part, evidence, k, quick=quick)
+    leaks = np.where(np.arange(part.free.size) != k, readout.by_factor, 0.0)
+    row = LadderRow(
+        factor=names[k],
+        rung=rung,
+        one_code=recovered["one_code"],
+        own_codes=recovered["own_codes"],
+        direction=recovered["direction"],
+        readable=recovered["readable"],
+        leakage=readout.leakage,
+        leaks_into=names[int(leaks.argmax())] if leaks.max() > LEAST_FLOOR else "",
+        intervals=intervals,
+        floors={"one_code": LEAST_FLOOR, "own_codes": LEAST_FLOOR, "direction": linear_floor, "readable": best.floor},
+        noise=readout.noise,
+        joint_with=(partner,) if partner else (),
+        probe="own codes" if by_codes else best.probe,
+        linear=max(part.directions[k].rank_r2 if readout.r2 > 0 else 0.0, recovered["own_codes"]),
+        p_value=best.p_value,
+        dependence_p_value=p_dependence,
+    )
+    return row if own.code < 0 else _with_codes(row, part, k)
+
+
+def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
+    """The row with what is known of its best code and own codes."""
+    own, names = part.own[k], [part.evidence.code_names[i] for i in part.codes.alive]
+    mixed = np.where(np.arange(part.free.size) != k, part.responses.share[own.code], 0.0)
+    return replace(
+        row,
+        code=names[own.code],
+        codes=tuple(names[i] for i in own.block),
+        shape=own.shape,
+        code_noise=float(part.responses.noise[own.code]),
+        mixed_with=tuple(part.names[part.free[j]] for j in np.argsort(-mixed, kind="stable") if mixed[j] >= MIXED_IN),
+    )
+
+
+def _rung_of_unread(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> tuple[Rung, float, str]:
+    """The rung of a factor that cannot be read, the p-value of any dependence, and the factor it is joint with."""
+    alone = part.responses.unmixed[:, k] >= OWN
+    if float(part.responses.worth[alone, k].max(initial=0.0)) >= FOLDED:
+        return "folded", math.nan, ""
+    if quick:
+        return "absent", math.nan, ""
+    p_value, partner = any_dependence(evidence, part.seed, k)
+    return ("joint", p_value, partner) if p_value <= PRESENT else ("absent", p_value, "")
+
+
+def _rung(recovered: dict[str, float], readout: Readout) -> Rung:
+    linear = max(recovered["direction"], recovered["own_codes"])
+    if linear >= OF_READABLE * recovered["readable"]:
+        if recovered["one_code"] >= OF_DIRECTION * linear:
+            return "one code"
+        if recovered["own_codes"] >= OF_DIRECTION * linear:
+            return "own codes"
+        if readout.leakage <= MOST_LEAKAGE * (1 - readout.noise) + 1e-9:
+            return "own direction"
+    return "readable"
+
+
+def _ladder_of(part: QuickPart, evidence: Evidence, *, quick: bool) -> Ladder:
+    free = {int(j): k for k, j in enumerate(part.free)}
+    rows = []
+    for j, name in enumerate(part.names):
+        if j in free:
+            rows.append(_row(part, evidence, free[j], quick=quick))
+        else:
+            by, r2 = part.implied[j]
+            rows.append(LadderRow(name, "implied", readable=r2, implied_by=by, probe="linear"))
+    own, linear, readable = _means(rows)
+    luck = _luck(part, rows)
+    beyond = own_codes_beyond_luck(own, linear, luck)
+    matrix = np.full((len(rows), len(rows)), np.nan)
+    for j, k in free.items():
+        matrix[j, part.free] = part.directions[k].readout.by_factor
+        matrix[j, j] = np.nan
+    weights = {part.names[j]: _of_all_codes(part, part.directions[k].weights) for j, k in free.items()}
+    return Ladder(
+        rows=tuple(rows),
+        value=readable / 4 + linear / 4 + beyond / 2,
+        own_codes=beyond,
+        direction=linear,
+        readable=readable,
+        axes_p_value=part.axes.p_value,
+        basis_p_value=math.nan if quick else part.loadings.code_side(),
+        luck=luck,
+        directions=weights,
+        leakage_matrix=matrix,
+        quick=quick,
+        n_rows=part.sample.n_rows,
+        units=part.sample.kind,
+        code_names=part.evidence.code_names,
+    )
+
+
+def is_found(row: LadderRow) -> bool:
+    """Whether the factor can be read from the codes."""
+    return row.rung not in ("absent", "joint", "folded", "implied")
+
+
+def _means(rows: list[LadderRow]) -> tuple[float, float, float]:
+    """Means over free factors of recovery from own codes, from linear readouts, and of readability; 0 if not found."""
+    own, linear, readable = [], [], []
+    for row in rows:
+        if row.rung != "implied":
+            scale = float(is_found(row))
+            own.append(scale * row.own_codes)
+            linear.append(scale * row.linear)
+            readable.append(scale * row.readable)
+    return float(np.mean(own)), float(np.mean(linear)), float(np.mean(readable))
+
+
+def _luck(part: QuickPart, rows: list[LadderRow]) -> float:
+    """The share of linear recovery that random mixings have from own codes, on average."""
+    linear = np.array([row.linear * is_found(row) for row in rows if row.rung != "implied"])
+    if linear.sum() <= 0:
+        return 0.0
+    return float((linear * np.minimum(part.axes.luck, MOST_LUCK)).sum() / linear.sum())
+
+
+def own_codes_beyond_luck(own: float, linear: float, luck: float) -> float:
+    """Recovery from own codes beyond that of an average random mixing.
+
+    >>> own_codes_beyond_luck(1.0, 1.0, 0.5), own_codes_beyond_luck(0.5, 1.0, 0.5), own_codes_beyond_luck(0.3, 0.3, 0.5)
+    (1.0, 0.0, 0.3)
+    """
+    above = own - luck * linear
+    return above / (1 - luck) if above >= 0 else above / (2 * luck)
+
+
+def _of_all_codes(part: QuickPart, weights: FloatArray) -> FloatArray:
+    every = np.zeros((part.evidence.n_codes, weights.shape[1]))
+    every[part.codes.alive] = weights
+    return every
+
+
+def _with_gains(evidence: Evidence, found: Ladder, baseline: object, seed: int) -> Ladder:
+    twin = Evidence(codes=baseline)
+    if twin.n_rows != evidence.n_rows:
+        raise EvidenceError(
+            f"The baseline has {twin.n_rows} rows and the codes have {evidence.n_rows}: "
+            "encode the same samples with the untrained twin."
+        )
+    if twin.n_codes != evidence.n_codes:
+        raise EvidenceError(
+            f"The baseline has {twin.n_codes} codes and the representation has {evidence.n_codes}: "
+            "use a twin of the same width."
+        )
+    part, other = quick_part(evidence, seed), quick_part(evidence.recoded(twin.codes), seed)
+    theirs = {other.names[j]: direction.readout for j, direction in zip(other.free, other.directions, strict=True)}
+    ours = {part.names[j]: direction.readout for j, direction in zip(part.free, part.directions, strict=True)}
+    rows = []
+    for row in found.rows:
+        if row.factor in ours and row.factor in theirs:
+            gain = ours[row.factor].r2 - theirs[row.factor].r2
+            error = float(jackknife_error(ours[row.factor].replicates - theirs[row.factor].replicates))
+            reach = float(stats.t.ppf((1 + LEVEL) / 2, part.sample.n_blocks - 1)) * error
+            row = replace(row, gain=gain, gain_interval=(gain - reach, gain + reach))
+        rows.append(row)
+    return replace(found, rows=tuple(rows))

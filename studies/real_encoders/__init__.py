@@ -1,0 +1,1 @@
+"""Trained networks that nobody here trained, and factors that are really set."""

@@ -1,0 +1,188 @@
+"""The ladder against closed forms: rungs of constructed codes, recoveries, leakage, and refusals."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csc_array
+from sklearn.linear_model import RidgeCV
+from sklearn.metrics import r2_score
+from sklearn.model_selection import cross_val_predict
+
+import unweave
+from unweave import Ladder, ladder
+
+
+def normal(seed, n=1000, d=3):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def rungs(found):
+    return [row.rung for row in found.rows]
+
+
+def test_codes_of_their_own_rotations_and_noise_are_told_apart():
+    z = normal(3)
+    turn = np.linalg.qr(normal(4, 3, 3))[0]
+    own, turned, noise = (ladder(z, codes, quick=True) for codes in (np.sinh(z), z @ turn, normal(5)))
+    assert rungs(own) == ["one code"] * 3
+    assert rungs(turned) == ["own direction"] * 3
+    assert rungs(noise) == ["absent"] * 3
+    assert own.own_codes == pytest.approx(1, abs=0.01)
+    assert turned.direction == pytest.approx(1, abs=0.01)
+    assert noise.value == 0
+
+
+def test_json_frame_and_figure_have_the_same_rows():
+    z = normal(8, n=300, d=2)
+    found = unweave.ladder(z, z, quick=True)
+    again = Ladder.from_json(found.to_json())
+    assert again.to_json() == found.to_json()
+    assert again.rows == found.rows
+    assert found.to_frame()["rung"].to_list() == rungs(found)
+    assert len(found.plot().axes[0].get_yticklabels()) >= 8
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ladder(normal(0, 12, 20), normal(1, 12, 3)), "20 factors needs at least 21 rows"),
+        (lambda: ladder(normal(0), normal(1), baseline=normal(2, 7)), "baseline has 7 rows"),
+        (lambda: ladder(normal(0), normal(1), baseline=normal(2, d=4)), "twin of the same width"),
+    ],
+)
+def test_bad_input_gets_one_sentence(call, message):
+    with pytest.raises(unweave.EvidenceError, match=message):
+        call()
+
+
+def superposed(seed, rho, n=1000):
+    """Five factors in four codes with noise .1: recoveries and leakage of the best directions in closed form."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, 5)) @ np.linalg.cholesky(np.full((5, 5), rho) + (1 - rho) * np.eye(5)).T
+    loadings = rng.normal(size=(4, 5)) / np.sqrt(5)
+    codes = z @ loadings.T + np.sqrt(0.1) * rng.normal(size=(n, 4))
+    inner = loadings.T @ np.linalg.solve(loadings @ loadings.T + 0.1 * np.eye(4), loadings)
+    leakage = np.square(inner) / np.diag(inner)[:, None]
+    np.fill_diagonal(leakage, 0)
+    return z, codes, np.diag(inner), leakage
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.6, 0.9])
+def test_directions_and_leakage_of_superposed_factors_have_their_closed_form(rho):
+    errors, inside, leaks = [], [], []
+    for seed in range(3):
+        z, codes, truth, leakage = superposed([31, seed], rho)
+        found = ladder(z, codes, quick=True)
+        errors += [row.direction - value for row, value in zip(found.rows, truth, strict=True)]
+        for name, values in (("direction", truth), ("leakage", leakage.sum(axis=1))):
+            ends = [row.intervals[name] for row in found.rows]
+            inside += [low <= value <= high for (low, high), value in zip(ends, values, strict=True)]
+        off = ~np.eye(5, dtype=bool)
+        leaks.append(np.abs(found.leakage_matrix[off] - leakage[off]).mean())
+    assert np.mean(leaks) < 0.03
+    assert np.abs(errors).mean() < (0.05 if rho > 0.8 else 0.03)  # separate effects are noisier for dependent factors
+    assert np.mean(inside) > 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rho", [0.0, 0.6, 0.9])
+def test_intervals_cover_the_closed_form(rho):
+    inside = {"direction": [], "leakage": []}
+    for seed in range(500):
+        z, codes, truth, leakage = superposed([32, seed], rho)
+        for j, row in enumerate(ladder(z, codes, quick=True).rows):
+            for name, value in (("direction", truth[j]), ("leakage", leakage[j].sum())):
+                inside[name].append(row.intervals[name][0] <= value <= row.intervals[name][1])
+    assert all(0.92 <= np.mean(each) <= 0.99 for each in inside.values())
+
+
+def test_a_direction_is_the_ridge_regression_of_scikit_learn_if_factors_are_independent():
+    rng = np.random.default_rng(33)
+    z = rng.normal(size=(800, 2))
+    codes = z @ rng.normal(size=(2, 6)) + 0.5 * rng.normal(size=(800, 6))
+    found = ladder(z, codes, quick=True)
+    for j, row in enumerate(found.rows):
+        other = cross_val_predict(RidgeCV(10.0 ** np.arange(-3, 4)), codes, z[:, j], cv=5)
+        assert row.direction == pytest.approx(r2_score(z[:, j], other), abs=0.01)
+        readout = codes @ found.directions[row.factor][:, 0]
+        assert np.corrcoef(readout, other)[0, 1] > 0.995
+
+
+def test_leakage_is_the_response_to_a_direct_intervention():
+    rng = np.random.default_rng(34)
+    z = rng.normal(size=(2000, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
+    noise = 0.5 * rng.normal(size=(2000, 1))
+    encode = lambda factors: np.tanh(factors @ [[0.6], [0.3]]) + noise  # noqa: E731 - the world
+    row = ladder(z, encode(z), quick=True).rows[0]
+    drawn = np.column_stack([rng.permutation(z[:, 0]), rng.permutation(z[:, 1])])
+    codes = encode(drawn)[:, 0]
+    terms = [np.polynomial.Polynomial.fit(drawn[:, k], codes, 5)(drawn[:, k]).var() for k in range(2)]
+    assert row.leakage == pytest.approx(terms[1] / codes.var(), abs=0.05)
+    assert row.direction == pytest.approx(np.corrcoef(codes, drawn[:, 0])[0, 1] ** 2, abs=0.05)
+
+
+def test_functions_of_factors_that_no_line_reads():
+    rng = np.random.default_rng(35)
+    z, coins = rng.normal(size=(600, 3)), rng.integers(0, 2, size=(600, 2)).astype(float)
+    xor = (coins[:, 0] != coins[:, 1]).astype(float)
+    assert rungs(ladder(coins, xor[:, None])) == ["joint", "joint"]
+    with_partner = ladder(coins, np.column_stack([xor, coins[:, 1]]) + 0.05 * rng.normal(size=(600, 2)))
+    assert rungs(with_partner) == ["readable", "one code"]
+    assert rungs(ladder(z, np.column_stack([z[:, 0] * z[:, 1], z[:, 2]]))) == ["joint", "joint", "one code"]
+    speed = ladder({"speed": np.abs(z[:, 0]), "other": z[:, 1]}, z[:, :2], quick=True)["speed"]
+    assert (speed.rung, speed.shape, speed.direction < 0.05) == ("one code", "folded", True)
+    assert rungs(ladder(z[:, :2], np.column_stack([z[:, 0] ** 2, z[:, 1]]), quick=True)) == ["folded", "one code"]
+    given = coins[:, 0] * z[:, 0]
+    found = ladder(np.column_stack([coins[:, 0], given]), np.column_stack([coins[:, 0], given]), quick=True)
+    assert rungs(found) == ["one code", "one code"]
+
+
+def test_repeated_subjects_are_not_read_from_random_vectors():
+    rng = np.random.default_rng(36)
+    subject, pose = rng.integers(0, 25, 600), rng.normal(size=600)
+    codes = np.column_stack([rng.normal(size=(25, 6))[subject], pose]) + 0.1 * rng.normal(size=(600, 7))
+    found = ladder({"age": rng.normal(size=25)[subject], "pose": pose}, codes, quick=True)
+    assert (rungs(found), found.units) == (["absent", "one code"], "repeats")
+
+
+def test_unrelated_factors_and_a_rotation_change_no_direction():
+    rng = np.random.default_rng(37)
+    z, noise = rng.normal(size=(800, 8)), rng.normal(size=(800, 5))
+    codes = z[:, :2] @ [[1, 0.3], [-0.3, 1]] + 0.4 * rng.normal(size=(800, 2))
+    alone = ladder(z[:, :2], codes, quick=True)
+    beside = ladder(z, np.hstack([codes, z[:, 2:], noise]), quick=True)
+    turned = ladder(z[:, :2], codes @ [[0.6, 0.8], [-0.8, 0.6]], quick=True)
+    for one, other, third in zip(alone.rows, beside.rows[:2], turned.rows, strict=True):
+        assert one.rung == other.rung
+        for name in ("one_code", "own_codes", "direction", "readable"):
+            assert getattr(other, name) == pytest.approx(getattr(one, name), abs=0.03)
+        assert third.direction == pytest.approx(one.direction, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "posterior", "wide"])
+def test_sparse_posterior_and_wide_codes(kind):
+    rng = np.random.default_rng(38)
+    z = rng.normal(size=(300, 2))
+    wide = np.maximum(z @ rng.normal(size=(2, 400)) + 0.2 * rng.normal(size=(300, 400)) - 1, 0)
+    codes = {"sparse": csc_array(wide), "posterior": unweave.Posterior(z, np.full(z.shape, 0.1)), "wide": wide}[kind]
+    found = ladder(z, codes, quick=True)
+    assert min(row.direction for row in found.rows) > 0.9
+    if kind == "sparse":
+        assert found.direction == pytest.approx(ladder(z, wide, quick=True).direction, abs=1e-9)
+
+
+def test_a_baseline_gives_the_gain():
+    rng = np.random.default_rng(39)
+    z = rng.normal(size=(500, 2))
+    found = ladder(z, z, baseline=np.column_stack([z[:, 0], rng.normal(size=500)]), quick=True)
+    assert [row.gain for row in found.rows] == pytest.approx([0, 1], abs=0.02)
+    assert found.rows[1].gain_interval[0] > 0.9
+
+
+@pytest.mark.slow
+def test_rotations_have_the_size_of_the_axes_test():
+    below = 0
+    for seed in range(200):
+        rng = np.random.default_rng([40, seed])
+        z = rng.normal(size=(400, 4))
+        below += ladder(z, z @ np.linalg.qr(rng.normal(size=(4, 4)))[0], quick=True).axes_p_value <= 0.05
+    assert below <= 18  # 10 expected; 18 has probability .01
