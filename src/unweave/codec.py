@@ -115,7 +115,8 @@ def _number(item: Any, _kind: object) -> float:
         return math.nan
     if isinstance(item, bool) or not (isinstance(item, (int, float)) or item in INFINITIES):
         raise ValueError(f"{item!r} is not a number")
-    return float(item)
+    number = float(item)
+    return item if number == item else number  # 40 stays 40, so that reading and writing again gives the same text
 
 
 def _whole(item: Any, _kind: object) -> int:
@@ -139,7 +140,8 @@ def _text(item: Any, kind: Any) -> str:
 def _array(item: Any, _kind: object) -> np.ndarray:
     """Array of nested lists in which null stands for nan."""
     try:
-        return np.array(item, dtype=object).astype(np.float64) if item != [] else np.empty(0)
+        array = np.array(item if item != [] else np.empty(0))
+        return array if array.dtype.kind in "bif" else np.array(item, dtype=object).astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError("this is not an array of numbers") from None
 

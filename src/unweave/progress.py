@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from unweave.randomness import import_without_drawing
+
 SECONDS_BEFORE_SHOWN = 2.0
 
 
@@ -65,6 +67,7 @@ def progress_bar(
     if not wanted or n_before >= n_steps or not (notebook or sys.stderr.isatty()):
         yield Progress(lambda _text, _done: None)
         return
+    import_without_drawing("rich.style")
     from rich import progress as rich_progress
     from rich.console import Console
     from rich.markup import escape

@@ -7,6 +7,9 @@ name of their purpose.
 
 from __future__ import annotations
 
+import random
+from importlib import import_module
+from numbers import Integral
 from zlib import crc32
 
 import numpy as np
@@ -44,6 +47,8 @@ def random_stream(rng: int | np.random.Generator | None, purpose: str, *numbers:
     """
     if isinstance(rng, np.random.Generator):
         return rng
+    if rng is not None and (isinstance(rng, bool) or not isinstance(rng, Integral) or rng < 0):
+        raise OptionError(f"The seed {rng!r} is not allowed: use a whole number from 0, or a numpy Generator.")
     return np.random.default_rng(None if rng is None else _entropy(rng, purpose, *numbers))
 
 
@@ -62,3 +67,10 @@ def _entropy(seed: int, purpose: str, *numbers: int) -> list[int]:
     For the same reason 1 is added to all numbers after the first: (2,) and (2, 0) give different streams.
     """
     return [seed, crc32(purpose.encode()), *numbers[:1], *(number + 1 for number in numbers[1:])]
+
+
+def import_without_drawing(module: str) -> None:
+    """Import a module that draws from Python's global generator, as rich does, and restore the generator's state."""
+    state = random.getstate()
+    import_module(module)
+    random.setstate(state)

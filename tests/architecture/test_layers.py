@@ -14,7 +14,8 @@ PACKAGE = Path(unweave.__file__).parent
 LAYERS = [
     {"errors", "sentences"},
     {"findings"},
-    {"arrays", "codec", "on_demand", "progress", "names", "plugins", "randomness", "threads", "whole_files"},
+    {"arrays", "codec", "names", "on_demand", "options", "plugins", "randomness", "threads", "whole_files"},
+    {"progress"},
     {"estimators"},
     {"evidence", "score"},
     {"memo", "card", "own_modules", "store", "synthetic"},

@@ -13,9 +13,9 @@ import pytest
 import unweave
 from unweave import EvidenceError
 from unweave.card import ANY_KIND, Assumption, Card, CardFields, Count, Metric, MetricError
-from unweave.card.options import check_option_values
 from unweave.evidence import EvidenceOptions
 from unweave.metrics import mcc, mig, sufficiency
+from unweave.options import check_option_values
 from unweave.score import Score
 
 FIELDS = {
@@ -300,7 +300,7 @@ def test_repeated_rows_are_said_by_every_score_that_pairs_them():
     rng = np.random.default_rng(0)
     factors, codes = np.tile(rng.normal(size=(100, 2)), (5, 1)), np.tile(rng.normal(size=(100, 2)), (5, 1))
     for metric in (mcc, mig, sufficiency):
-        assert "Only 100 of 500 rows differ" in " ".join(map(str, metric(factors, codes).caveats))
+        assert "The 500 rows come from only 100 samples" in " ".join(map(str, metric(factors, codes).caveats))
         grouped = metric(factors, codes, row_groups=np.arange(500) % 100)
         assert not any(caveat.kind == "rows_come_again" for caveat in grouped.caveats)
     levels = rng.integers(0, 3, size=(500, 2)).astype(float)

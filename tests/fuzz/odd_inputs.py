@@ -2,16 +2,20 @@
 
 import datetime
 import decimal
+import inspect
+import json
+import typing
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import scipy.sparse
 
-from unweave import Posterior
+import unweave
+from unweave import Posterior, estimators, trust
 from unweave.estimators import Histogram, MixtureSampling
 from unweave.metrics import CATALOGUE, concepts
-from unweave.synthetic import toys, worlds
+from unweave.synthetic import attacks, encoders, known_decoders, theory, toys, worlds
 
 SIZES = (0, 1, 2, 3, 7, 19, 20, 39, 40, 41, 60, 99, 100, 101, 150, 300)
 # seconds rather than milliseconds a call: tried less often, so that 20,000 inputs take minutes
@@ -232,29 +236,197 @@ ODD_NUMBERS = (-1, 0, 1, 2, 3, 7, 2.5, np.nan, np.inf, True, None, "two", 10**30
 
 
 def draw_function(seed):
-    """A public function beside the metrics, as one without arguments, and words for it: concepts and worlds."""
+    """A public function beside the metrics, as one without arguments, and words for it."""
     rng = np.random.default_rng([2117, seed])
-    odd = [ODD_NUMBERS[int(rng.integers(0, len(ODD_NUMBERS)))] for _ in range(3)]
-    if rng.random() < 0.3:
-        kind = WORLDS[int(rng.integers(0, len(WORLDS)))]
-        n_rows = odd[0] if rng.random() < 0.5 and odd[0] != 10**30 else int(rng.integers(1, 50))
-        options = {"n_factors": odd[1]} if odd[1] != 10**30 and "n_factors" in kind.__dataclass_fields__ else {}
-        seed_given = odd[2] if rng.random() < 0.3 else 0
-        return lambda: kind(**options).sample(n_rows, seed_given), f"{kind.__name__}({options}) {n_rows} {seed_given}"
+    shares = (0.25, 0.25, 0.2, 0.2, 0.1)
+    return (_concepts, _synthetic, _estimator, _whole, _geometry)[int(rng.choice(5, p=shares))](rng)
+
+
+def _odd(rng, usual):
+    """A usual value most often, otherwise an odd one, but no number that fills the memory."""
+    return ODD_NUMBERS[int(rng.integers(0, len(ODD_NUMBERS) - 1))] if rng.random() < 0.1 else usual
+
+
+def _odd_fields(rng, kind):
+    """Arguments for some of the parameters of a function or class, by their annotations and defaults."""
+    given, types = {}, typing.get_type_hints(kind.__init__ if isinstance(kind, type) else kind)
+    for name, parameter in inspect.signature(kind).parameters.items():
+        needed = parameter.default is inspect.Parameter.empty
+        if not needed and rng.random() < 0.6:
+            continue
+        kinds = str(types[name]).removeprefix("<class '")
+        if "Encoder" in kinds:
+            usual = [encoders.Elementwise(), encoders.Noise(2), encoders.Mixed()][int(rng.integers(0, 3))]
+        elif "World" in kinds:
+            usual = worlds.Independent(3)
+        elif "tuple[tuple" in kinds or "ndarray" in kinds:
+            table = _values(rng, *rng.integers(1, 5, size=2))[0]
+            usual = tuple(map(tuple, (table @ table.T if rng.random() < 0.5 else table).tolist()))
+            usual = np.array(usual) if "ndarray" in kinds else usual
+        elif kinds.startswith("tuple"):
+            usual = tuple(_odd(rng, int(rng.integers(0, 4))) for _ in range(int(rng.integers(0, 4))))
+        elif kinds.startswith("int"):
+            usual = int(rng.integers(0, 7))
+        elif "float" in kinds:
+            usual = float(np.round(rng.normal(), 1) if rng.random() < 0.5 else rng.random())
+        elif "bool" in kinds:
+            usual = bool(rng.random() < 0.5)
+        else:
+            usual = str(rng.choice(["gaussian", "uniform", "discrete", "linear", "cube", "equal_width", "odd", ""]))
+        given[name] = _odd(rng, usual)
+    return given
+
+
+def _synthetic(rng):
+    """A world, a toy, an encoder of a world's factors, a closed form or a known decoder, with odd arguments."""
+    kind = SYNTHETIC[int(rng.integers(0, len(SYNTHETIC)))]
+    given = _odd_fields(rng, kind)
+    n_rows, seed, d = _odd(rng, int(rng.integers(1, 50))), _odd(rng, 0), int(rng.integers(1, 6))
+    factors = worlds.Independent(d).sample(50)  # encoders are given what worlds sample
+
+    def call():
+        made = kind(**given)
+        if hasattr(made, "sample"):
+            made.sample(n_rows, seed)
+        if hasattr(made, "encode") and not hasattr(made, "decode"):
+            made.encode(factors, seed)
+            made.purity(d)
+        if hasattr(made, "quantile"):
+            made.quantile(0.5)
+        if callable(getattr(made, "attack", None)):
+            made.attack(Posterior(factors, np.ones_like(factors)))
+
+    return call, f"{kind.__name__}({given}) {n_rows} {seed}"
+
+
+def _estimator(rng):
+    """An estimator with odd fields, in one of the metrics that take it."""
+    kind, option, names = ESTIMATORS[int(rng.integers(0, len(ESTIMATORS)))]
+    name = str(rng.choice(names))
+    given = _odd_fields(rng, kind)
+    factors, words = _values(rng, 60, 2)
+    codes, more = _values(rng, 60, 3)
+
+    def call():
+        held = Posterior(codes, np.full_like(codes, 0.3)) if "posterior" in CATALOGUE[name].card.needs else codes
+        return CATALOGUE[name](factors, held, missing="drop", **{option: kind(**given)})
+
+    return call, f"{name}({option}={kind.__name__}({given}); {words}; {more})"
+
+
+def _whole(rng):
+    """The functions of `unweave` itself, with the pages and texts of what they return."""
+    name = str(rng.choice(["evaluate", "compare", "diagnose", "noise_floor", "similarity", "unlabelled", "interval"]))
+    n_rows = int(rng.choice(SIZES)) if rng.random() < 0.3 else int(rng.integers(60, 150))
+    factors, words = _table(rng, n_rows, int(rng.integers(1, 4)), "factor")
+    codes, more = _table(rng, n_rows, int(rng.integers(1, 4)), "code")
+    metrics = [str(metric) for metric in rng.choice(CHEAP, size=2)]
+    options, option_words = _options(rng, "mcc", n_rows, 2, 2)
+    odd, level = _odd(rng, 0), _odd(rng, 0.9)
+    common = {"metrics": metrics, "quick": True, "budget": 1.0, "progress": False}
+
+    def call():
+        if name == "evaluate":
+            return _shown(unweave.evaluate(factors, codes, seed=odd, level=level, **common, **options))
+        if name == "compare":
+            return _shown(unweave.compare(factors, {"a": codes, "b": factors}, seed=odd, level=level, **common))
+        if name == "similarity":
+            return str(unweave.similarity(factors, codes, level=level, rng=odd)).strip()
+        if name == "unlabelled":
+            return str(unweave.unlabelled({"a": codes, "b": factors}, rng=odd))
+        evidence = unweave.Evidence(factors, codes, **options)
+        if name == "diagnose":
+            found = unweave.diagnose(evidence, seed=odd)
+            return str(found), round_trip(found)
+        if name == "noise_floor":
+            return unweave.noise_floor(CATALOGUE[metrics[0]], evidence, n_draws=odd or 5, seed=0)
+        return trust.interval(CATALOGUE[metrics[0]], evidence, level=level, seed=odd)
+
+    return call, f"{name}({words}; {more}; {option_words}; {odd}; {level}; {metrics}) n={n_rows}"
+
+
+def _shown(evaluation):
+    evaluation.to_markdown()
+    evaluation.to_html()
+    return str(evaluation), round_trip(evaluation), [round_trip(row.score) for row in evaluation.rows if row.score]
+
+
+def round_trip(record):
+    """Whether a record that is written, read and written again gives the same text."""
+    if hasattr(record, "to_json"):
+        assert type(record).from_json(record.to_json()).to_json() == record.to_json()
+    else:
+        text = json.dumps(record.to_dict())
+        assert json.dumps(type(record).from_dict(json.loads(text)).to_dict()) == text
+
+
+def _geometry(rng):
+    """Metrics of decoders and samplers, and the spectrum, for decoders that may fail."""
+    d, k = (int(size) for size in rng.integers(1, 4, size=2))
+    matrix, words = _values(rng, k, d)
+    shape = str(rng.choice(["linear", "linear", "tanh", "nan", "scalar", "text", "raises", "object"]))
+    decoders = {
+        "linear": lambda z: z @ matrix.T,
+        "tanh": lambda z: np.tanh(z @ matrix.T),
+        "nan": lambda z: np.full((len(z), k), np.nan),
+        "scalar": lambda z: 1.0,
+        "text": lambda z: "text",
+        "raises": lambda z: z[:, 99],
+        "object": object(),
+    }
+    given = known_decoders.LinearDecoder(matrix) if rng.random() < 0.8 else decoders[shape]
+    latents, more = _values(rng, 60, d)
+    needing = [name for name, metric in CATALOGUE.items() if "decoder" in metric.card.needs]
+    name = str(rng.choice([*needing, "spectrum", "Jacobians"]))
+    odd = _odd(rng, 50)
+
+    def call():
+        if name == "spectrum":
+            return str(unweave.spectrum(given, n_samples=odd))
+        if name == "Jacobians":
+            values, _ = _values(rng, 50, k * d)
+            jacobians = unweave.Jacobians(values.reshape(50, k, d) if rng.random() < 0.8 else values)
+            return CATALOGUE["manifold_entropy"](None, latents, decoder=jacobians)
+        return CATALOGUE[name](None, latents, decoder=given)
+
+    return call, f"{name}({shape} {type(given).__name__} {words} {k}x{d}; {more}; {odd})"
+
+
+def _concepts(rng):
+    odd = ODD_NUMBERS[int(rng.integers(0, len(ODD_NUMBERS)))] if rng.random() < 0.3 else None
     name = str(rng.choice(list(CONCEPT_FUNCTIONS)))
     n_rows = int(rng.choice(SIZES))
     given, concept_words = _table(rng, n_rows, int(rng.integers(1, 4)), "concept")
     if rng.random() < 0.6:
-        given = rng.integers(0, int(rng.choice([2, 2, 2, 3, 5])), size=(n_rows, 2))
+        given = rng.integers(0, int(rng.choice([2, 2, 2, 2, 2, 3, 5])), size=(n_rows, 2))
         concept_words = "classes"
     codes, code_words = _table(rng, n_rows, int(rng.integers(1, 5)), "code")
     function = CONCEPT_FUNCTIONS[name]
-    return lambda: function(given, codes, odd[0]), f"{name}({concept_words}; {code_words}; {odd[0]}) n={n_rows}"
+    return lambda: function(given, codes, odd), f"{name}({concept_words}; {code_words}; {odd}) n={n_rows}"
 
 
-WORLDS = (
+SYNTHETIC = (
     *(worlds.Independent, worlds.Correlated, worlds.Confounded, worlds.Causal, worlds.Circuit, worlds.Levelled),
-    *(worlds.OneFactorConstraint, worlds.TwoFactorConstraint, toys.DependentClasses, toys.ClassesWithNuisance),
+    *(worlds.OneFactorConstraint, worlds.TwoFactorConstraint, worlds.WithCovariance, worlds.Reordered),
+    *(toys.DependentClasses, toys.ClassesWithNuisance, known_decoders.LinearDecoder, known_decoders.Torus),
+    *(known_decoders.TwoMoons, attacks.Redundancy, attacks.Synergy),
+    *(getattr(encoders, name) for name in encoders.__all__ if name not in ("BY_PAPER_NAME", "Encoder", "mixing_share")),
+    *(getattr(theory, name) for name in theory.__all__ if name != "Attack"),
+)
+CHEAP = ("mcc", "r2", "sap", "mig", "modularity", "minimality", "sufficiency", "dci_size", "irs")
+ESTIMATORS = (
+    (estimators.Histogram, "estimator", ("mig", "dcimig", "minimality", "modularity")),
+    (estimators.NearestNeighbour, "estimator", ("mig", "infomec_modularity")),
+    (estimators.QuantisedPosterior, "estimator", ("rmig", "jemmig", "informativeness")),
+    (estimators.MixtureSampling, "estimator", ("informativeness",)),
+    (estimators.RandomDependence, "correlation", ("mcc",)),
+    *((kind, "probe", ("dci_informativeness",)) for kind in (estimators.GradientBoosting, estimators.RandomForest)),
+    *((kind, "probe", ("dci_informativeness", "r2")) for kind in (estimators.BoostedTrees, estimators.Lasso)),
+    (estimators.Logistic, "probe", ("explicitness",)),
+    *((kind, "classifier", ("sap",)) for kind in (estimators.LinearSvm, estimators.Neighbourhood)),
+    (estimators.LinearThenTrees, "ladder", ("dci_explicitness",)),
+    (estimators.UsableInformation, "joint", ("explicitness_ratio",)),
+    (estimators.NonlinearCovariance, "test", ("t_mex",)),
 )
 CONCEPT_FUNCTIONS = {
     "single_codes": lambda z, c, odd: concepts.single_codes(z, c),

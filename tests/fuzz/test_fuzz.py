@@ -2,19 +2,23 @@
 
 import contextlib
 import math
+import os
 import signal
+import subprocess
+import sys
 import time
 import traceback
 import warnings
 from collections import Counter
 
+import numpy as np
 import pytest
 from odd_inputs import Refused, draw, draw_function
 
-from unweave import EvidenceError, MetricUndefined, Score
+from unweave import MetricUndefined, Score, UnweaveError
 from unweave.metrics import CATALOGUE
 
-OURS = (EvidenceError, MetricUndefined)
+OURS = (UnweaveError, MetricUndefined)
 MOST_SECONDS = 20.0
 LONGEST_SENTENCE = 600
 ALLOWED = {"score", "nan with a reason", "refused in one sentence"}
@@ -135,12 +139,38 @@ def test_twenty_thousand_inputs(capsys):
     assert not problems, "\n".join(problems)
 
 
-def test_three_hundred_calls_of_concepts_and_worlds():
+def test_three_hundred_calls_of_other_functions():
     problems = problems_of_functions(range(300))
     assert not problems, "\n".join(problems)
 
 
 @pytest.mark.slow
-def test_thirty_thousand_calls_of_concepts_and_worlds():
-    problems = problems_of_functions(range(300, 30_300))
+def test_fifty_thousand_calls_of_other_functions(capsys):
+    """UNWEAVE_FUZZ_CALLS is the number of calls."""
+    problems = problems_of_functions(range(300, 300 + int(os.environ.get("UNWEAVE_FUZZ_CALLS", "50000"))))
     assert not problems, "\n".join(problems)
+
+
+def test_neither_imports_nor_calls_move_the_global_generators():
+    script = """
+import importlib, pkgutil, random
+import numpy as np
+before = random.getstate(), np.random.get_state()[1].tolist()
+import unweave
+factors = np.random.default_rng(0).normal(size=(100, 2))
+found = unweave.evaluate(factors, factors, metrics=["mcc"], quick=True)
+str(found), found.to_html(), found.to_markdown()
+for module in pkgutil.walk_packages(unweave.__path__, "unweave."):
+    if module.name.split(".")[1] in ("auditing", "report", "sweeps", "trust", "progress"):
+        importlib.import_module(module.name)
+assert (random.getstate(), np.random.get_state()[1].tolist()) == before
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("number", [40, 40.0, 0.1, -3, math.inf])
+def test_records_keep_their_numbers_in_json(number):
+    score = Score(number, per_factor={"a": number}, parts={"m": np.array([[number, 1]]), "none": np.empty(0)})
+    text = score.to_json()
+    assert Score.from_json(text).to_json() == text
+    assert type(Score.from_json(text).raw) is type(number)

@@ -236,7 +236,10 @@ def test_paper_names():
         (lambda: Noisy(Mixed(), share=-0.1), "share=-0.1 .* from 0 to less than 1"),
         (lambda: Dropped((7,)).encode(FREE), "different numbers from 0"),
         (lambda: Dropped((0, 7)).encode(FREE), r"\(0, 7\) are not different factors of 5: use .* from 0 to 4"),
-        (lambda: Kept((0, -1)).encode(FREE), r"\(0, -1\) are not different factors of 5"),
+        (
+            lambda: Kept((0, -1)).encode(FREE),
+            r"kept=\(0, -1\) of Kept is not allowed: use a tuple, each entry a whole number from 0",
+        ),
         (lambda: Kept((5,)).encode(FREE), r"\(5,\) are not different factors of 5"),
         (lambda: Kept((1, 1)).encode(FREE), r"\(1, 1\) are not different factors of 5"),
         (lambda: WithMixedExtras().encode(FREE[:, :1]), "two factors"),

@@ -13,7 +13,7 @@ from unweave.card.card import (
     Variant,
 )
 from unweave.card.decorator import Metric, metric, seed_from
-from unweave.card.options import Batches, Count, Quantile, Seed, Several, Share
+from unweave.options import Batches, Count, Quantile, Seed, Several, Share
 
 __all__ = [
     "ANY_KIND",

@@ -13,7 +13,6 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.card.card import Card, CardFields, MetricError, MetricUndefined, check_fields
-from unweave.card.options import check_option_values, option_types
 from unweave.evidence import Evidence, EvidenceError, Posterior
 from unweave.evidence.columns import NeedsRows
 from unweave.evidence.decoders import Sampler
@@ -21,6 +20,7 @@ from unweave.evidence.inputs import OPTION_NAMES, option_parameters
 from unweave.evidence.kinds import KindsGiven
 from unweave.findings import Finding, as_findings
 from unweave.names import refuse_unknown_options, suggestion
+from unweave.options import check_option_values, option_types
 from unweave.randomness import random_stream
 from unweave.score import Score
 

@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 from unweave.arrays import FloatArray
 from unweave.estimators.sparse import SparseColumns, sparse_correlation_matrix
+from unweave.options import Count, Positive, Whole, checks_options
 from unweave.randomness import random_stream
 
 FAR_FROM_ZERO = 1e4
@@ -247,6 +248,7 @@ def normal_scores(columns: FloatArray) -> FloatArray:
     return np.asfortranarray(scores / np.maximum(scores.std(axis=0), np.finfo(np.float64).tiny))
 
 
+@checks_options
 @dataclass(frozen=True)
 class RandomDependence:
     """Largest canonical correlation of random sine features of the ranks.
@@ -263,9 +265,9 @@ class RandomDependence:
     1.0
     """
 
-    n_features: int = 20
-    scale: float = 0.5
-    seed: int = 0
+    n_features: Count = 20
+    scale: Positive = 0.5
+    seed: Whole = 0
 
     def column(self, column: FloatArray) -> FloatArray:
         """Random sines of the column's ranks within (0, 1], the same for every column."""

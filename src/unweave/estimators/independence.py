@@ -12,6 +12,7 @@ from scipy.special import betainc, gammaln
 
 from unweave.arrays import FloatArray
 from unweave.estimators.regression import GradedColumns, harmonics, normal_quantiles, places, polynomials, products
+from unweave.options import Count, checks_options
 
 RIDGE = 1e-10
 
@@ -246,6 +247,7 @@ class LinearCovariance:
         return pair_tests(standardised(codes), regressors, tested())
 
 
+@checks_options
 @dataclass(frozen=True)
 class NonlinearCovariance:
     """Covariance of residuals on smooth functions; detects even and non-monotone dependence, and interactions.
@@ -266,7 +268,7 @@ class NonlinearCovariance:
     [[True, False]]
     """
 
-    degree: int = 4
+    degree: Count = 4
 
     def numeric(self, column: FloatArray) -> GradedColumns:
         """Normal scores of the column, and Legendre polynomials of its ranks of degree 2 and higher."""

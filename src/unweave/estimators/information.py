@@ -15,6 +15,7 @@ from unweave.arrays import FloatArray, Labels, Rows
 from unweave.estimators.counts import BinnedFactors, Binning, binned, joint_tables, label_entropies
 from unweave.estimators.protocols import own_or_default
 from unweave.estimators.sparse import SparseColumns, sparse_information_matrix
+from unweave.options import Several, checks_options
 
 if TYPE_CHECKING:
     from unweave.estimators.quantised_posterior import Quantised, QuantisedPosterior
@@ -140,6 +141,7 @@ class JointInformation(Protocol):
         return 0.0, None
 
 
+@checks_options
 @dataclass(frozen=True)
 class Histogram(BinnedFactors, Information):
     """Plug-in mutual information of binned codes.
@@ -153,7 +155,7 @@ class Histogram(BinnedFactors, Information):
     0.6931
     """
 
-    bins: int = 20
+    bins: Several = 20
     binning: Binning = "equal_mass"
     bias_correction: Literal["miller_madow"] | None = None
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
+from unweave.errors import InputError
 from unweave.estimators.boosting import BinnedCodes, Boosting
 from unweave.estimators.probes import ByIndicators, ByScikitLearn
 from unweave.estimators.sparse import SparseTable
+from unweave.options import Count, Positive, Whole, checks_options
 from unweave.randomness import random_seed
 
 PENALTIES = np.logspace(-9, 3, 37)
@@ -233,6 +236,7 @@ def _chosen(
     return np.asarray(shrunk[errors.argmin(axis=0)].T)
 
 
+@checks_options
 @dataclass(frozen=True)
 class Lasso(ByScikitLearn, ByIndicators):
     """The lasso on standardised codes and targets; the importance of a code is the norm of its coefficients.
@@ -245,7 +249,7 @@ class Lasso(ByScikitLearn, ByIndicators):
     True
     """
 
-    penalty: float | None = None
+    penalty: Positive | None = None
 
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedLinear:
         """Fit one lasso per target."""
@@ -286,6 +290,7 @@ class LineClassifier(Protocol):
         """Predicted label of every test row by each code alone (rows x codes)."""
 
 
+@checks_options
 @dataclass(frozen=True)
 class Neighbourhood:
     """Weighted majority label among the ``k`` training rows whose code is nearest to that of the test row.
@@ -301,7 +306,7 @@ class Neighbourhood:
     True
     """
 
-    k: int = 15
+    k: Count = 15
 
     def predictions(self, train: FloatArray, labels: IntArray, test: FloatArray, seed: int) -> IntArray:
         """Predicted label of every test row by each code alone (rows x codes); ``seed`` is not used."""
@@ -324,6 +329,7 @@ class Neighbourhood:
         return predicted
 
 
+@checks_options
 @dataclass(frozen=True)
 class LinearSvm(ByScikitLearn):
     """One linear support vector machine per label against the rest, as in Kumar et al. (2018); slow.
@@ -335,7 +341,7 @@ class LinearSvm(ByScikitLearn):
     [0, 1]
     """
 
-    strength: float = 0.01
+    strength: Positive = 0.01
 
     def predictions(self, train: FloatArray, labels: IntArray, test: FloatArray, seed: int) -> IntArray:
         """Predicted label of every test row by each code alone (rows x codes)."""
@@ -353,6 +359,7 @@ class LinearSvm(ByScikitLearn):
 NOTHING_LEFT = 1e-9
 
 
+@checks_options
 @dataclass(frozen=True)
 class LinearThenTrees:
     """A linear probe, and increasing numbers of boosted trees fitted to its residuals; each probe extends the previous.
@@ -367,10 +374,14 @@ class LinearThenTrees:
     True
     """
 
-    n_trees: tuple[int, ...] = (0, 1, 4, 16, 64)
-    depth: int = 3
-    learning_rate: float = 0.3
-    min_leaf: int = 5
+    n_trees: tuple[Whole, ...] = (0, 1, 4, 16, 64)
+    depth: Count = 3
+    learning_rate: Positive = 0.3
+    min_leaf: Count = 5
+
+    def __post_init__(self) -> None:
+        if len(self.n_trees) < 2 or not all(few < more for few, more in pairwise(self.n_trees)):
+            raise InputError(f"n_trees={self.n_trees} is no ladder: use two or more numbers of trees, in rising order.")
 
     def losses(
         self, train: FloatArray, targets: FloatArray, test: FloatArray, test_targets: FloatArray, seed: int

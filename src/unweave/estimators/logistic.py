@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 
 from unweave.arrays import FloatArray
 from unweave.estimators.linear_probes import Linear
+from unweave.options import Count, Positive, checks_options
 from unweave.randomness import random_stream
 
 MOST_NEWTON_STEPS = 30
@@ -154,6 +155,7 @@ class FittedLogistic:
         return np.asarray(self.labels[self.log_probabilities(codes).argmax(axis=0)])
 
 
+@checks_options
 @dataclass(frozen=True)
 class Logistic:
     """Softmax of linear functions of the codes, with a ridge penalty of 1 / ``strength``.
@@ -169,9 +171,9 @@ class Logistic:
     True
     """
 
-    strength: float = 100.0
+    strength: Positive = 100.0
     whiten: bool = True
-    max_iterations: int = 1000
+    max_iterations: Count = 1000
 
     def fit(self, codes: FloatArray, labels: NDArray[np.intp]) -> FittedLogistic:
         """Fit the classifier to at least two distinct labels; the result is deterministic."""

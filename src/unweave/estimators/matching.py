@@ -8,6 +8,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.special import digamma
 
 from unweave.arrays import FloatArray
 from unweave.estimators.correlation import normal_scores
@@ -70,6 +71,10 @@ def _one_partner(matrix: FloatArray, axis: int) -> FloatArray:
 def total_correlation(codes: FloatArray) -> float:
     """Total correlation of the codes under a Gaussian copula, in nats; infinite if one code duplicates another.
 
+    With few rows for many codes, log det of the sample correlations is too low. For Gaussian codes its bias depends on
+    n and m alone, and is subtracted: 1/2 sum_j psi((n - 1) / 2) - psi((n - j) / 2). It is nan without more rows
+    than codes.
+
     >>> rng = np.random.default_rng(0)
     >>> both = rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], size=20_000)
     >>> bool(abs(total_correlation(both) + 0.5 * np.log(1 - 0.8**2)) < 0.02)
@@ -77,9 +82,13 @@ def total_correlation(codes: FloatArray) -> float:
     """
     if codes.shape[1] < 2:
         return 0.0
+    n_rows, n_codes = codes.shape
+    if n_rows <= n_codes:
+        return math.nan
+    bias = 0.5 * float((digamma((n_rows - 1) / 2) - digamma((n_rows - np.arange(1, n_codes + 1)) / 2)).sum())
     scores = normal_scores(codes)
     sign, log_determinant = np.linalg.slogdet(scores.T @ scores / len(scores))
-    return float(max(-0.5 * log_determinant, 0.0)) if sign > 0 else math.inf
+    return float(max(-0.5 * log_determinant - bias, 0.0)) if sign > 0 else math.inf
 
 
 def divergence_from_prior(mean: FloatArray, std: FloatArray) -> FloatArray:

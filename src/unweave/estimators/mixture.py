@@ -20,6 +20,7 @@ from unweave.estimators.posteriors import (
     Sampled,
     SampleInformation,
 )
+from unweave.options import Count, Several, Whole, checks_options
 from unweave.randomness import random_stream
 
 Codes = tuple[int, ...]
@@ -293,6 +294,7 @@ def _direct(components: Components, draws: FloatArray, rows: Rows, inside: Rows,
 NEAR_THE_LIMIT = 2.0
 
 
+@checks_options
 @dataclass(frozen=True)
 class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformation):
     """Mutual information from densities of mixtures over all samples, at draws from the posteriors.
@@ -309,10 +311,10 @@ class MixtureSampling(BinnedFactors, PosteriorInformation, DecompositionInformat
     True
     """
 
-    samples: int = 10_000
-    seed: int = 0
-    factor_bins: int = 20
-    most_rows: int = 10_000
+    samples: Count = 10_000
+    seed: Whole = 0
+    factor_bins: Several = 20
+    most_rows: Count = 10_000
 
     def rows_used(self, n_rows: int) -> Rows | None:
         """Rows of the samples that form the mixtures, in ascending order; None for all.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from unweave.estimators.counts import BinnedFactors, Binning, entropy_of_counts
 from unweave.estimators.information import Information, JointInformation
 from unweave.estimators.logistic import tuned_probabilities
 from unweave.estimators.probes import LIBRARY
+from unweave.options import Count, Several, Share, Whole, Within, checks_options
 from unweave.randomness import random_seed
 
 
+@checks_options
 @dataclass(frozen=True)
 class NearestNeighbour(BinnedFactors, Information, JointInformation):
     """Mutual information of a label and a continuous code by nearest neighbours (Ross 2014).
@@ -35,8 +37,8 @@ class NearestNeighbour(BinnedFactors, Information, JointInformation):
     True
     """
 
-    k: int = 3
-    factor_bins: int = 20
+    k: Count = 3
+    factor_bins: Several = 20
     factor_binning: Binning = "equal_mass"
     ranked: bool = False
 
@@ -186,6 +188,7 @@ def label_information(columns: FloatArray, labels: NDArray[np.integer], k: int) 
     return float(min(digamma(used.size) + used.mean(), entropy))
 
 
+@checks_options
 @dataclass(frozen=True)
 class UsableInformation(JointInformation):
     """Reduction of held-out cross-entropy by a classifier, relative to predicting the training frequencies.
@@ -203,9 +206,9 @@ class UsableInformation(JointInformation):
     """
 
     classifier: Literal["logistic", "boosted_trees"] = "logistic"
-    test_share: float = 0.2
-    most_rows: int = 10_000
-    seed: int = 0
+    test_share: Share = 0.2
+    most_rows: Annotated[int, Within(20)] = 10_000
+    seed: Whole = 0
 
     @property
     def library(self) -> str | None:

@@ -17,6 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from unweave.arrays import FloatArray
 from unweave.estimators.boosting import BinnedCodes, Boosted, Boosting, bin_numbers
+from unweave.options import Count, Positive, checks_options
 from unweave.randomness import random_seed
 from unweave.threads import thread_controller
 
@@ -161,6 +162,7 @@ class Fitted:
         return np.column_stack([model.predict(seen) for model in self.models])
 
 
+@checks_options
 @dataclass(frozen=True)
 class BoostedTrees(ByScikitLearn, Probe):
     """Histogram gradient boosting; a code's importance is the total gain of the splits on it.
@@ -177,10 +179,10 @@ class BoostedTrees(ByScikitLearn, Probe):
     [0.0, 1.0, 0.0]
     """
 
-    n_trees: int = 100
-    depth: int = 3
-    learning_rate: float = 0.1
-    min_leaf: int = 5
+    n_trees: Count = 100
+    depth: Count = 3
+    learning_rate: Positive = 0.1
+    min_leaf: Count = 5
 
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedTrees:
         """Fit one ensemble per target; nothing is random, so ``seed`` is not used."""
@@ -303,29 +305,33 @@ class Ensembles(ByScikitLearn, Probe):
 
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> Fitted:
         """Fit one ensemble per target."""
-        kind, options = self._kinds()[0], self._options()
+        kind, options, seen = self._kinds()[0], self._options(), _in_single_precision(codes)
         with unchecked():
             models = tuple(
-                kind(**options, random_state=random_seed(seed, "trees")).fit(codes, target) for target in targets.T
+                kind(**options, random_state=random_seed(seed, "trees")).fit(seen(codes), target)
+                for target in targets.T
             )
         # impurity importances are shares of the target's variance, and are weighted by it before they are added up
         shares = np.stack([model.feature_importances_ for model in models])
-        return Fitted(models, targets.var(axis=0) @ shares, _as_they_are)
+        return Fitted(models, targets.var(axis=0) @ shares, seen)
 
     def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
         """Fit one ensemble."""
+        seen = _in_single_precision(codes)
         with unchecked():
-            model = self._kinds()[1](**self._options(), random_state=random_seed(seed, "trees")).fit(codes, labels)
-        return Fitted((model,), model.feature_importances_, _as_they_are, classifier=True)
+            model = self._kinds()[1](**self._options(), random_state=random_seed(seed, "trees"))
+            model.fit(seen(codes), labels)
+        return Fitted((model,), model.feature_importances_, seen, classifier=True)
 
 
+@checks_options
 @dataclass(frozen=True)
 class GradientBoosting(Ensembles):
     """scikit-learn's exact gradient boosting with its defaults, as in disentanglement_lib and the code of 003; slow."""
 
-    n_trees: int = 100
-    depth: int = 3
-    learning_rate: float = 0.1
+    n_trees: Count = 100
+    depth: Count = 3
+    learning_rate: Positive = 0.1
 
     def _kinds(self) -> tuple[Any, Any]:
         from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
@@ -336,12 +342,13 @@ class GradientBoosting(Ensembles):
         return {"n_estimators": self.n_trees, "max_depth": self.depth, "learning_rate": self.learning_rate}
 
 
+@checks_options
 @dataclass(frozen=True)
 class RandomForest(Ensembles):
     """A random forest with impurity importances, as in DCI-ES."""
 
-    n_trees: int = 100
-    depth: int | None = None
+    n_trees: Count = 100
+    depth: Count | None = None
 
     def _kinds(self) -> tuple[Any, Any]:
         from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -359,9 +366,15 @@ def unchecked() -> AbstractContextManager[None]:
     return config_context(assume_finite=True, skip_parameter_validation=True)
 
 
-def _as_they_are(codes: FloatArray) -> FloatArray:
-    return codes
+def _in_single_precision(codes: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Map of codes that scales columns which the 32-bit numbers of scikit-learn's trees cannot hold; others stay."""
+    exponents = np.frexp(np.abs(codes).max(axis=0, initial=0.0))[1]
+    exponents[np.abs(exponents) <= LARGEST_EXPONENT] = 0
+    most = float(np.finfo(np.float32).max)
+    return lambda given: np.clip(np.ldexp(given, -exponents), -most, most) if exponents.any() else given
 
+
+LARGEST_EXPONENT = 100  # 32-bit numbers have exponents from -126 to 127
 
 Folds = NDArray[np.intp]
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import entr, ndtr
 
 from unweave.arrays import FloatArray, Labels
+from unweave.errors import InputError
 from unweave.estimators.counts import BinnedFactors, Binning
 from unweave.estimators.information import Information, Observations
 from unweave.estimators.posteriors import (
@@ -21,6 +22,7 @@ from unweave.estimators.posteriors import (
     PosteriorObservations,
     SampleInformation,
 )
+from unweave.options import Finite, Several, checks_options
 
 Single = NDArray[np.float32]
 
@@ -169,6 +171,7 @@ class Quantised:
         return np.array([[_table_information(table) for table in tables] for tables in self.joint])
 
 
+@checks_options
 @dataclass(frozen=True)
 class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
     """Posteriors in bins of equal width over the range of every code, or over one fixed range.
@@ -189,10 +192,10 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
     [0.5, 0.0, 0.0, 0.5]
     """
 
-    bins: int = 100
-    limits: tuple[float, float] | Literal["fitted"] | None = "fitted"
+    bins: Several = 100
+    limits: tuple[Finite, Finite] | Literal["fitted"] | None = "fitted"
     rule: GridRule = "mass"
-    factor_bins: int = 20
+    factor_bins: Several = 20
     factor_binning: Binning = "equal_mass"
 
     @property
@@ -243,7 +246,7 @@ class QuantisedPosterior(BinnedFactors, Information, PosteriorInformation):
         else:
             low, high = self.limits
         if not low < high:
-            raise ValueError(f"limits from {low} to {high} do not make a grid: pass the lower limit first.")
+            raise InputError(f"limits from {low} to {high} do not make a grid: pass the lower limit first.")
         return np.repeat([[low], [high]], mean.shape[1], axis=1).astype(np.float64)
 
     def quantised(

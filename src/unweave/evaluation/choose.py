@@ -10,12 +10,12 @@ from typing import Any
 
 from unweave.card import Metric
 from unweave.card.decorator import metric_of, stated_options
-from unweave.card.options import check_option_values, option_types
 from unweave.errors import OptionError
 from unweave.evaluation.results import Row
 from unweave.evidence import Evidence, EvidenceError
 from unweave.metrics import CATALOGUE
 from unweave.names import option_suggestion, suggestion
+from unweave.options import check_option_values, option_types
 from unweave.own_modules import imported
 from unweave.score import Score
 from unweave.sentences import printable

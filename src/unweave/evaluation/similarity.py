@@ -35,6 +35,8 @@ N_NEIGHBOURS = 10
 
 MOST_ROWS_OF_NEIGHBOURS = 2000
 
+LARGEST_EXPONENT = 200  # of two, and 1023 is the largest
+
 FEWEST_ROWS = 20
 
 N_BLOCKS = 20  # of the jackknife; half of it for large tables
@@ -179,13 +181,20 @@ def similarity(
     if n_rows < FEWEST_ROWS:
         raise EvidenceError(f"There are {n_rows} rows: similarities need at least {FEWEST_ROWS} samples.")
     with thread_controller().limit(limits=1):
-        centred = {name: table - table.mean(axis=0) for name, table in codes.items()}
+        moderate = {name: _without_overflow(table) for name, table in codes.items()}
+        centred = {name: table - table.mean(axis=0) for name, table in moderate.items()}
         rows = [
             row
             for one, other in combinations(centred, 2)
             for row in _rows_of_pair((one, centred[one]), (other, centred[other]), measures, level, rng)
         ]
     return Similarity(tuple(codes), n_rows, tuple(rows))
+
+
+def _without_overflow(table: FloatArray) -> FloatArray:
+    """The table divided by a power of two if fourth powers of its entries would overflow or underflow."""
+    exponent = int(np.frexp(np.abs(table).max())[1])
+    return np.ldexp(table, -exponent) if abs(exponent) > LARGEST_EXPONENT else table
 
 
 class _Products:

@@ -39,7 +39,8 @@ class RunFacts:
         Number of codes, and of active codes: those that vary and, for a posterior, differ from the prior by more than
         .01 nats.
     total_correlation : float
-        Total correlation of the active codes, in nats: 0 for independent codes.
+        Total correlation of the active codes under a Gaussian copula, in nats: 0 for independent codes, and nan if
+        there are no more rows than active codes.
     scores : dict of name to float
         Metrics of a posterior that need no factors; empty for codes without a posterior.
     ranking : float

@@ -16,6 +16,7 @@ from unweave.estimators.geometry import HALF_LOG_2PI_E, Latents, Mean, Prior, Ru
 from unweave.evidence import Decoder, Evidence, EvidenceError, Jacobians
 from unweave.findings import Finding
 from unweave.memo import memoised
+from unweave.options import checks_options
 
 KEPT_BYTES = 256 * 2**20
 
@@ -95,7 +96,8 @@ def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
     jacobians = jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence))
     for block in (part for whole in jacobians for part in _cut(whole)):
         n_rows += len(block)
-        tangent_sum = block.sum(axis=0) + (0.0 if tangent_sum is None else tangent_sum)
+        with np.errstate(over="ignore"):
+            tangent_sum = block.sum(axis=0) + (0.0 if tangent_sum is None else tangent_sum)
         scaled, log_scales = gram.scaled(block)
         gram_block = gram.grams(scaled)
         lengths.append(gram.log_lengths(gram_block) + log_scales[:, None])
@@ -397,6 +399,7 @@ class Spectrum:
         return (int(falls.argmax()) + 1, float(falls.max())) if falls.size else (1, np.nan)
 
 
+@checks_options
 def spectrum(
     decoder: object,
     *,

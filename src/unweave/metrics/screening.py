@@ -30,6 +30,8 @@ def concepts_and_codes(concepts: object, codes: object = None) -> tuple[FloatArr
     [[0.0], [1.0], [1.0]]
     """
     evidence = concepts if isinstance(concepts, Evidence) else Evidence(concepts, codes)
+    if not (evidence.n_factors and evidence.n_codes):
+        raise EvidenceError("There are no concepts or no codes: pass both, as tables of the same samples.")
     columns, names = [], []
     for j, name in enumerate(evidence.factor_names):
         values = np.unique(evidence.factors[:, j])

@@ -27,7 +27,7 @@ from unweave.evaluation.choose import MetricChoice, chosen_by_text, chosen_metri
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.names import explains_options
-from unweave.randomness import random_stream, seed_range
+from unweave.randomness import import_without_drawing, random_stream, seed_range
 from unweave.score import Score
 from unweave.trust.scoring import result_or_reason, takes_seed
 
@@ -428,6 +428,7 @@ def summary(table: pl.DataFrame, level: float = 0.95) -> pl.DataFrame:
 
 def printed(table: pl.DataFrame) -> Group:
     """Means and intervals for a terminal: one column for each metric, and a note for each reason of missing values."""
+    import_without_drawing("rich.style")
     from rich import box
     from rich.console import Group
     from rich.table import Table

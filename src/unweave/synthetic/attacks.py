@@ -9,6 +9,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError, Posterior
+from unweave.options import Finite, checks_options
 
 Mixing = Literal["reflection", "identity"]
 ORTHONORMAL = 1e-8
@@ -24,6 +25,7 @@ def reflection(n_codes: int) -> FloatArray:
     return np.eye(n_codes) - 2 / n_codes
 
 
+@checks_options
 @dataclass(frozen=True)
 class Redundancy:
     """Doubles the number of codes by noisy mixtures of the original ones: (z, alpha U z + noise) (002, Eq 9).
@@ -36,8 +38,8 @@ class Redundancy:
     [[1.0, 0.0, 0.0, -2.0]]
     """
 
-    alpha: float = 1.0
-    mixing: Mixing | tuple[tuple[float, ...], ...] = "reflection"
+    alpha: Finite = 1.0
+    mixing: Mixing | tuple[tuple[Finite, ...], ...] = "reflection"
 
     equivalence = "none"
 
@@ -49,6 +51,7 @@ class Redundancy:
         return _transformed(posterior, transform)
 
 
+@checks_options
 @dataclass(frozen=True)
 class Synergy:
     """Adds noise to the codes, and the noise itself as further codes: (z + alpha U noise, noise) (002, Eq 10).
@@ -60,8 +63,8 @@ class Synergy:
     [[1.0, 0.0, 0.0, 0.0]]
     """
 
-    alpha: float = 1.0
-    mixing: Mixing | tuple[tuple[float, ...], ...] = "reflection"
+    alpha: Finite = 1.0
+    mixing: Mixing | tuple[tuple[Finite, ...], ...] = "reflection"
 
     equivalence = "none"
 

@@ -14,6 +14,7 @@ from scipy.special import ndtri
 from unweave.arrays import FloatArray
 from unweave.estimators.matching import best_matching
 from unweave.evidence import EvidenceError
+from unweave.options import Count, Finite, Whole, checks_options
 from unweave.randomness import random_stream
 
 Rng = int | np.random.Generator
@@ -150,6 +151,7 @@ class IgnoredFactors:
         return np.zeros((self.codes, n_factors))
 
 
+@checks_options
 @dataclass(frozen=True)
 class Noise(IgnoredFactors):
     """E9 of 003: random codes that do not depend on the factors, uniform between 0 and 1 as in the text, or Gaussian.
@@ -158,7 +160,7 @@ class Noise(IgnoredFactors):
     (3, 4)
     """
 
-    codes: int
+    codes: Count
     distribution: Literal["uniform", "gaussian"] = "uniform"
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
@@ -237,6 +239,7 @@ RELEASED = (
 )
 
 
+@checks_options
 @dataclass(frozen=True)
 class PermutedAndScaled(OneFactorPerCode):
     """E1 of 003: the factors, permuted and rescaled. No information is lost, and no factors are mixed.
@@ -257,6 +260,7 @@ class PermutedAndScaled(OneFactorPerCode):
         return factors[:, order] * random_scales(order.size, generator)
 
 
+@checks_options
 @dataclass(frozen=True)
 class Elementwise(OneFactorPerCode):
     """E2 of 003: c_j = (1 - alpha) s_j z_pi(j) + alpha h_j(z_pi(j)), with strictly increasing h_j and s_j > 0.
@@ -270,7 +274,7 @@ class Elementwise(OneFactorPerCode):
     True
     """
 
-    alpha: float = 1.0
+    alpha: Finite = 1.0
 
     equivalence: ClassVar[Recovery] = "elementwise"
     applies = "a permutation and a strictly increasing map of each factor"
@@ -292,6 +296,7 @@ class Elementwise(OneFactorPerCode):
         return in_turn(tuple(MONOTONE.values()), columns)
 
 
+@checks_options
 @dataclass(frozen=True)
 class Mixed(LinearMap):
     """E3 of 003, and E7 if ``ratio`` > 1: c = A z with A = U diag(1 .. 1/kappa) V', U and V random orthogonal.
@@ -305,8 +310,8 @@ class Mixed(LinearMap):
     True
     """
 
-    kappa: float = 10.0
-    ratio: float = 1.0
+    kappa: Finite = 10.0
+    ratio: Finite = 1.0
     standardise: bool = False
 
     equivalence: ClassVar[Recovery] = "affine"
@@ -345,6 +350,7 @@ def haar_frame(n_rows: int, n_columns: int, generator: np.random.Generator) -> F
     return basis * np.sign(np.diag(triangle))  # without these signs, the distribution would not be uniform
 
 
+@checks_options
 @dataclass(frozen=True)
 class Copied(MoreCodesThanFactors, OneFactorPerCode):
     """E5 of 003: copies of the factors with different scales; every factor occurs at least once.
@@ -354,7 +360,7 @@ class Copied(MoreCodesThanFactors, OneFactorPerCode):
     ((3, 6), 6)
     """
 
-    ratio: float = 2.0
+    ratio: Finite = 2.0
 
     equivalence: ClassVar[Recovery] = "permutation and scale"
     applies = "copies of factors, permuted, with scales of either sign"
@@ -372,6 +378,7 @@ class Copied(MoreCodesThanFactors, OneFactorPerCode):
         return factors[:, sources] * random_scales(sources.size, generator)
 
 
+@checks_options
 @dataclass(frozen=True)
 class WithMixedExtras(MoreCodesThanFactors):
     """E6 of 003: d codes as in E2, and m - d further codes that mix two factors each and add no information.
@@ -382,8 +389,8 @@ class WithMixedExtras(MoreCodesThanFactors):
     (9, 6)
     """
 
-    ratio: float = 2.0
-    alpha: float = 1.0
+    ratio: Finite = 2.0
+    alpha: Finite = 1.0
 
     equivalence: ClassVar[Recovery] = "elementwise"
     applies = "a strictly increasing map of each factor, and additional nonlinear mixtures of two factors"
@@ -408,6 +415,7 @@ class WithMixedExtras(MoreCodesThanFactors):
         return np.vstack([Elementwise(self.alpha).purity(n_factors, rng), extras])
 
 
+@checks_options
 @dataclass(frozen=True)
 class Distributed(OneFactorPerCode):
     """E8 of 003: ``k`` codes for each factor, which determine it only jointly; no code depends on two factors.
@@ -421,7 +429,7 @@ class Distributed(OneFactorPerCode):
     [[-2.0, 0.0, 0.0], [0.0, 0.1, 0.0], [0.0, 0.0, 2.0]]
     """
 
-    k: int = 2
+    k: Count = 2
 
     equivalence: ClassVar[Recovery] = "elementwise"
     applies = "a split of each factor into several codes"
@@ -460,6 +468,7 @@ class Distributed(OneFactorPerCode):
         return np.repeat(generator.permutation(n_factors), self.k)
 
 
+@checks_options
 @dataclass(frozen=True)
 class PartlyMixed(LinearMap):
     """c = ((1 - t) P + t Q) z with a permutation P and a random rotation Q; ``t`` from 0 (E1) to 1 (E3, kappa 1).
@@ -469,7 +478,7 @@ class PartlyMixed(LinearMap):
     [0.0, 0.05, 0.33]
     """
 
-    t: float
+    t: Finite
 
     equivalence: ClassVar[Recovery] = "affine"
     applies = "a weighted sum of a permutation and a rotation"
@@ -515,6 +524,7 @@ class _BuiltOnAnother:
         return self.encoder.purity(n_factors, _seed(rng))
 
 
+@checks_options
 @dataclass(frozen=True)
 class Noisy(_BuiltOnAnother):
     """Another encoder with Gaussian noise added to each code; ``share`` is the noise's share of the total variance.
@@ -524,7 +534,7 @@ class Noisy(_BuiltOnAnother):
     0.3
     """
 
-    share: float = 0.1
+    share: Finite = 0.1
 
     def __post_init__(self) -> None:
         if not 0 <= self.share < 1:
@@ -552,6 +562,7 @@ class Noisy(_BuiltOnAnother):
         return (1 - self.share) * self.encoder.purity(n_factors, _seed(rng))
 
 
+@checks_options
 @dataclass(frozen=True)
 class Reshaped(_BuiltOnAnother):
     """Another encoder whose standardised codes are transformed by strictly increasing maps, which are used in turn.
@@ -579,6 +590,7 @@ class Reshaped(_BuiltOnAnother):
         return in_turn(tuple(MONOTONE.values()), standardised)
 
 
+@checks_options
 @dataclass(frozen=True)
 class WithCopies(_BuiltOnAnother):
     """Another encoder with ``times`` copies of each code, every copy on a different scale.
@@ -588,7 +600,7 @@ class WithCopies(_BuiltOnAnother):
     6
     """
 
-    times: int = 2
+    times: Count = 2
 
     @property
     def applies(self) -> str:
@@ -609,6 +621,7 @@ class WithCopies(_BuiltOnAnother):
         return np.tile(self.encoder.purity(n_factors, _seed(rng)), (self.times, 1))
 
 
+@checks_options
 @dataclass(frozen=True)
 class WithNoiseCodes(_BuiltOnAnother):
     """Another encoder with ``added`` standard normal codes that do not depend on the factors.
@@ -618,7 +631,7 @@ class WithNoiseCodes(_BuiltOnAnother):
     5
     """
 
-    added: int = 5
+    added: Whole = 5
 
     @property
     def applies(self) -> str:
@@ -642,9 +655,11 @@ class WithNoiseCodes(_BuiltOnAnother):
 
 def _seed(rng: Rng) -> int:
     """An integer seed for the inner encoder, whose map then does not depend on what is added."""
-    return int(rng) if isinstance(rng, (int, np.integer)) else int(rng.integers(2**31))
+    generator = random_stream(rng, "seed of an encoder")  # checks the seed
+    return int(generator.integers(2**31)) if generator is rng or rng is None else int(rng)  # type: ignore[arg-type]
 
 
+@checks_options
 @dataclass(frozen=True)
 class Kept:
     """E4 of 003: only these factors, permuted and scaled. Factors that they do not determine are lost.
@@ -653,7 +668,7 @@ class Kept:
     (3, 2)
     """
 
-    kept: tuple[int, ...]
+    kept: tuple[Whole, ...]
 
     equivalence: ClassVar[Recovery] = "permutation and scale"
     applies = "a permutation and scales of either sign, to the kept factors"
@@ -675,6 +690,7 @@ class Kept:
         return purity
 
 
+@checks_options
 @dataclass(frozen=True)
 class Dropped:
     """E4 of 003: all factors except these, permuted and scaled.
@@ -683,7 +699,7 @@ class Dropped:
     (3, 2)
     """
 
-    dropped: tuple[int, ...]
+    dropped: tuple[Whole, ...]
 
     equivalence: ClassVar[Recovery] = "permutation and scale"
     applies = "a permutation and scales of either sign, to the kept factors"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
+from unweave.options import Amount, Count, Whole, checks_options
 from unweave.randomness import random_stream
 from unweave.synthetic.worlds import world_stream
 
@@ -19,6 +20,7 @@ ROWS_PER_BLOCK = 1000
 N_NODES = 40  # of quadrature
 
 
+@checks_options
 @dataclass(frozen=True, eq=False)
 class LinearDecoder:
     """x = A z + b: each latent has the same effect at all points.
@@ -61,6 +63,7 @@ class LinearDecoder:
             yield np.broadcast_to(self.matrix, (rows, *self.matrix.shape)).copy()
 
 
+@checks_options
 @dataclass(frozen=True)
 class Torus:
     """The 10-dimensional torus in 20 dimensions of 000 (eq. 12-16): ten angles, then ten radii, randomly rotated.
@@ -74,8 +77,8 @@ class Torus:
     True
     """
 
-    n_circles: int = 10
-    rotation_seed: int = 0
+    n_circles: Count = 10
+    rotation_seed: Whole = 0
 
     @property
     def latent_size(self) -> int:
@@ -137,6 +140,7 @@ class Torus:
         return scaled[:, : self.n_circles], 1 + scaled[:, self.n_circles :]
 
 
+@checks_options
 @dataclass(frozen=True)
 class TwoMoons:
     """Two half circles of radius 1; one latent moves along the moons, the other across them, orthogonally everywhere.
@@ -149,7 +153,7 @@ class TwoMoons:
     array([ 1.833, -0.884])
     """
 
-    noise: float = 0.1
+    noise: Amount = 0.1
 
     @property
     def latent_size(self) -> int:

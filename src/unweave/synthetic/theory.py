@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from scipy.integrate import quad
@@ -13,12 +13,17 @@ from scipy.special import betainc, betaincinv, ndtr
 
 from unweave.arrays import FloatArray
 from unweave.estimators.matching import best_matching
-from unweave.evidence import Posterior
+from unweave.evidence import EvidenceError, Posterior
+from unweave.options import Count, Finite, Positive, Several, Share, Within, checks_options
 from unweave.randomness import random_stream
 from unweave.synthetic.encoders import Distributed
+from unweave.synthetic.worlds import world_stream
+
+Correlation = Annotated[float, Within(-1, math.nextafter(1.0, 2.0))]
 
 
-def mcc_of_mixed_pair(rho: float, epsilon: float) -> float:
+@checks_options
+def mcc_of_mixed_pair(rho: Correlation, epsilon: Correlation) -> float:
     """MCC of (z1, z2 + e z3, e z2 + z3), with corr(z2, z3) = rho and z1 independent (003, Eq 39; Eq 51 for e = 1).
 
         MCC = (1 + 2 (1 + e rho) / sqrt(1 + e^2 + 2 e rho)) / 3
@@ -32,7 +37,8 @@ def mcc_of_mixed_pair(rho: float, epsilon: float) -> float:
     return (1 + 2 * (1 + epsilon * rho) / math.sqrt(1 + epsilon**2 + 2 * epsilon * rho)) / 3
 
 
-def least_mcc_of_mixed_pair(epsilon: float) -> float:
+@checks_options
+def least_mcc_of_mixed_pair(epsilon: Correlation) -> float:
     """Minimum of `mcc_of_mixed_pair` over rho, (1 + 2 sqrt(1 - e^2)) / 3, at rho = -e (003, Eq 43 to 45).
 
     >>> round(least_mcc_of_mixed_pair(0.5), 4)
@@ -47,13 +53,20 @@ def mcc_of_linear_map(matrix: FloatArray, covariance: FloatArray) -> float:
     >>> round(mcc_of_linear_map(np.array([[1.0, 0.5], [0.5, 1.0]]), np.eye(2)), 4)
     0.8944
     """
+    given = [np.asarray(table) for table in (matrix, covariance)]
+    shapes = [table.shape for table in given]
+    if any(table.dtype.kind not in "iuf" or not np.isfinite(table).all() for table in given) or not (
+        len(shapes[0]) == 2 and shapes[0][0] and shapes[1] == shapes[0][1:] * 2 and (np.diag(covariance) > 0).all()
+    ):
+        raise EvidenceError("This is no linear map: pass a finite matrix (m x d) and a covariance of factors (d x d).")
     covariances = matrix @ covariance  # of codes and factors
     code_scales = np.sqrt(np.einsum("if,if->i", covariances, matrix))
     correlations = np.abs(covariances) / code_scales[:, None] / np.sqrt(np.diag(covariance))
     return float(correlations[best_matching(correlations)].mean())
 
 
-def mcc_of_distributed(k: int) -> float:
+@checks_options
+def mcc_of_distributed(k: Several) -> float:
     """MCC of E8 with k codes for each factor, for infinitely many samples of standard normal factors.
 
     For k = 2, it is corr(z, sin z) = e^(-1/2) / sqrt((1 - e^(-2)) / 2) = .9225, because cos z is even and therefore
@@ -73,7 +86,8 @@ def mcc_of_distributed(k: int) -> float:
     return float((second / np.sqrt(second - mean**2)).max())
 
 
-def dci_disentanglement_of_dropped(n_codes: int, n_factors: int) -> float:
+@checks_options
+def dci_disentanglement_of_dropped(n_codes: Count, n_factors: Several) -> float:
     """D if m of d independent factors are kept: (m / d) log m / log d.
 
     The importances of every code are 1 for its own factor and 1/m for each of the d - m lost factors. They sum to
@@ -85,7 +99,8 @@ def dci_disentanglement_of_dropped(n_codes: int, n_factors: int) -> float:
     return n_codes / n_factors * math.log(n_codes) / math.log(n_factors)
 
 
-def dci_completeness_of_dropped(n_codes: int, n_factors: int) -> float:
+@checks_options
+def dci_completeness_of_dropped(n_codes: Count, n_factors: Count) -> float:
     """C if m of d independent factors are kept: m / d, because all codes are equally important for a lost factor.
 
     >>> dci_completeness_of_dropped(9, 10)
@@ -94,7 +109,8 @@ def dci_completeness_of_dropped(n_codes: int, n_factors: int) -> float:
     return n_codes / n_factors
 
 
-def dci_disentanglement_of_constraint(n_factors: int) -> float:
+@checks_options
+def dci_disentanglement_of_constraint(n_factors: Several) -> float:
     """D of a perfect encoder if one factor is an increasing function of another: 1 - (2 / d) log 2 / log d.
 
     The two codes are equivalent for trees, so each has half of the importance for both factors.
@@ -105,7 +121,8 @@ def dci_disentanglement_of_constraint(n_factors: int) -> float:
     return 1 - 2 / n_factors * math.log(2) / math.log(n_factors)
 
 
-def dci_completeness_of_copies(n_copies: int, n_factors: int) -> float:
+@checks_options
+def dci_completeness_of_copies(n_copies: Count, n_factors: Several) -> float:
     """C if every factor has k codes of equal importance: 1 - log k / log(k d); D is 1.
 
     >>> dci_completeness_of_copies(1, 5), round(dci_completeness_of_copies(2, 5), 3)
@@ -114,7 +131,8 @@ def dci_completeness_of_copies(n_copies: int, n_factors: int) -> float:
     return 1 - math.log(n_copies) / math.log(n_copies * n_factors)
 
 
-def r2_of_dropped(n_codes: int, n_factors: int, rho: float = 0.0) -> float:
+@checks_options
+def r2_of_dropped(n_codes: Count, n_factors: Count, rho: Share = 0.0) -> float:
     """R2 if m of d factors are kept and all pairs of factors have the correlation rho.
 
     The R2 of a lost factor from the kept ones is m rho^2 / (1 + (m - 1) rho). The mean R2 is m / d if rho is 0.
@@ -131,6 +149,7 @@ FEWEST_DRAWS, MOST_DRAWS = 20, 2000
 ENTRIES_DRAWN = 5_000_000  # of all random matrices together
 
 
+@checks_options
 @dataclass(frozen=True)
 class NullMcc:
     """MCC of m random codes and d factors on n rows: an extreme-value calculation for finite n and m.
@@ -152,9 +171,9 @@ class NullMcc:
     True
     """
 
-    n_rows: int
-    n_codes: int
-    n_factors: int
+    n_rows: Annotated[int, Within(3)]
+    n_codes: Count
+    n_factors: Count
 
     def cumulative(self, correlation: float) -> float:
         """P(|r| <= correlation) for one code and one factor."""
@@ -202,6 +221,7 @@ def _drawn(n_rows: int, n_codes: int, n_factors: int) -> FloatArray:
 Attack = Literal["none", "redundancy", "synergy"]
 
 
+@checks_options
 @dataclass(frozen=True)
 class ToyModel:
     """The toy model with one attack: information about one of K equivalent factors, and the resulting metrics.
@@ -211,10 +231,10 @@ class ToyModel:
     (0.3416, 2.0899)
     """
 
-    n_factors: int
-    sigma: float
+    n_factors: Several
+    sigma: Positive
     attack: Attack = "none"
-    alpha: float = 0.0
+    alpha: Finite = 0.0
 
     @property
     def whole(self) -> float:
@@ -284,7 +304,9 @@ class ToyModel:
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> tuple[FloatArray, Posterior]:
         """Factors whose sample covariance is exactly the identity, and the posterior before any attack."""
-        factors = random_stream(rng, "world").normal(size=(n_rows, self.n_factors))
+        if n_rows <= self.n_factors:
+            raise EvidenceError(f"n_rows={n_rows} is too small: use more rows than the {self.n_factors} factors.")
+        factors = world_stream(rng, n_rows, self.n_factors).normal(size=(n_rows, self.n_factors))
         factors -= factors.mean(axis=0)
         factors = factors @ np.linalg.inv(np.linalg.cholesky(np.cov(factors, rowvar=False, bias=True))).T
         return factors, Posterior(factors, np.full(factors.shape, self.sigma))

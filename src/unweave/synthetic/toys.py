@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.options import Count, Finite, checks_options
 from unweave.synthetic.worlds import world_stream
 
 
@@ -28,6 +29,7 @@ class Toy(NamedTuple):
     nuisances: FloatArray
 
 
+@checks_options
 @dataclass(frozen=True)
 class DependentClasses:
     """004, section 5.1: classes y that are mixtures of common sources, and codes z that are mixtures of the classes.
@@ -50,10 +52,10 @@ class DependentClasses:
     True
     """
 
-    alpha: float = 1.0
-    delta: float = 1.0
-    n_factors: int = 4
-    n_classes: int = 5
+    alpha: Finite = 1.0
+    delta: Finite = 1.0
+    n_factors: Count = 4
+    n_classes: Count = 5
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> Toy:
         """Rows of factors and codes; there are no nuisances."""
@@ -63,6 +65,7 @@ class DependentClasses:
         return Toy(factors, codes, np.empty((n_rows, 0)))
 
 
+@checks_options
 @dataclass(frozen=True)
 class ClassesWithNuisance:
     """004, section 5.2: independent classes, and codes that are shifted within their class by a common nuisance.
@@ -77,9 +80,9 @@ class ClassesWithNuisance:
     ((1000, 4), (1000, 1))
     """
 
-    beta: float = 0.0
-    n_factors: int = 4
-    n_classes: int = 5
+    beta: Finite = 0.0
+    n_factors: Count = 4
+    n_classes: Count = 5
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> Toy:
         """Rows of factors, codes and the nuisance."""

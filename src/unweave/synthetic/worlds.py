@@ -11,6 +11,7 @@ from scipy.special import ndtr, ndtri
 
 from unweave.arrays import FloatArray
 from unweave.evidence import EvidenceError
+from unweave.options import Count, Finite, Whole, checks_options
 from unweave.randomness import random_stream
 from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
 
@@ -122,6 +123,7 @@ def with_marginal(standard_normal: FloatArray, marginal: Marginal) -> FloatArray
     raise EvidenceError(f"There is no marginal {marginal!r}: use gaussian, uniform, truncated or discrete.")
 
 
+@checks_options
 @dataclass(frozen=True)
 class Independent(NumberedFactors):
     """D_perp of 003: factors that vary independently.
@@ -133,7 +135,7 @@ class Independent(NumberedFactors):
     (100, 3)
     """
 
-    n_factors: int = 5
+    n_factors: Count = 5
     marginal: Marginal = "gaussian"
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
@@ -141,6 +143,7 @@ class Independent(NumberedFactors):
         return with_marginal(world_stream(rng, n_rows).normal(size=(n_rows, self.n_factors)), self.marginal)
 
 
+@checks_options
 @dataclass(frozen=True)
 class Correlated(NumberedFactors):
     """D_rho of 003: all pairs of factors have the same correlation ``rho`` (before the marginal is changed).
@@ -152,8 +155,8 @@ class Correlated(NumberedFactors):
     True
     """
 
-    n_factors: int = 5
-    rho: float = 0.5
+    n_factors: Count = 5
+    rho: Finite = 0.5
     marginal: Marginal = "gaussian"
 
     def __post_init__(self) -> None:
@@ -171,6 +174,7 @@ class Correlated(NumberedFactors):
         return with_marginal(_gaussian(covariance, n_rows, rng), self.marginal)
 
 
+@checks_options
 @dataclass(frozen=True)
 class WithCovariance(NumberedFactors):
     """Gaussian factors with any covariance, given as rows of numbers.
@@ -179,7 +183,7 @@ class WithCovariance(NumberedFactors):
     2
     """
 
-    covariance: tuple[tuple[float, ...], ...]
+    covariance: tuple[tuple[Finite, ...], ...]
     marginal: Marginal = "gaussian"
 
     def __post_init__(self) -> None:
@@ -197,10 +201,12 @@ class WithCovariance(NumberedFactors):
         """Rows of factors, n x d."""
         covariance = np.array(self.covariance, dtype=float)
         scales = np.sqrt(np.diag(covariance))
-        standard = _gaussian(covariance / np.outer(scales, scales), n_rows, rng)
+        divisors = np.where(scales > 0, scales, 1.0)  # factors without variance are constant
+        standard = _gaussian(covariance / np.outer(divisors, divisors), n_rows, rng)
         return standard * scales if self.marginal == "gaussian" else with_marginal(standard, self.marginal)
 
 
+@checks_options
 @dataclass(frozen=True)
 class Confounded(NumberedFactors):
     """A hidden common cause u: z_j = l_j u + sqrt(1 - l_j^2) e_j, so that factors i and j have correlation l_i l_j.
@@ -210,7 +216,7 @@ class Confounded(NumberedFactors):
     True
     """
 
-    loadings: tuple[float, ...] = (0.8, 0.8, 0.0, 0.0, 0.0)
+    loadings: tuple[Finite, ...] = (0.8, 0.8, 0.0, 0.0, 0.0)
     marginal: Marginal = "gaussian"
 
     def __post_init__(self) -> None:
@@ -230,6 +236,7 @@ class Confounded(NumberedFactors):
         return with_marginal(loadings * cause + np.sqrt(1 - loadings**2) * own, self.marginal)
 
 
+@checks_options
 @dataclass(frozen=True)
 class Causal(NumberedFactors):
     """A chain of noisy causes: z_{j+1} = w f(z_j) + sqrt(1 - w^2) e.
@@ -242,8 +249,8 @@ class Causal(NumberedFactors):
     True
     """
 
-    n_factors: int = 5
-    weight: float = 0.8
+    n_factors: Count = 5
+    weight: Finite = 0.8
     link: Literal["linear", "square"] = "linear"
 
     def __post_init__(self) -> None:
@@ -268,6 +275,7 @@ def _gaussian(correlation: FloatArray, n_rows: int, rng: Rng) -> FloatArray:
     return world_stream(rng, n_rows).normal(size=(n_rows, values.size)) @ root.T
 
 
+@checks_options
 @dataclass(frozen=True)
 class OneFactorConstraint(NumberedFactors):
     """D_f of 003: factors that are functions of the first one, (z1, f1(z1), ..., z_2, z_3, ...); the rest vary freely.
@@ -282,7 +290,7 @@ class OneFactorConstraint(NumberedFactors):
     (True, 3)
     """
 
-    n_factors: int = 5
+    n_factors: Count = 5
     functions: tuple[str, ...] = ("cube",)
     marginal: Marginal = "gaussian"
 
@@ -305,6 +313,7 @@ class OneFactorConstraint(NumberedFactors):
         return np.column_stack([free[:, :1], *determined, free[:, 1:]])
 
 
+@checks_options
 @dataclass(frozen=True)
 class TwoFactorConstraint(NumberedFactors):
     """D_F of 003: factors that are functions of the first two, (z1, z2, g1(z1, z2), ..., z_3, ...).
@@ -317,7 +326,7 @@ class TwoFactorConstraint(NumberedFactors):
     (True, 3)
     """
 
-    n_factors: int = 5
+    n_factors: Count = 5
     functions: tuple[str, ...] = ("product",)
     marginal: Marginal = "gaussian"
 
@@ -340,6 +349,7 @@ class TwoFactorConstraint(NumberedFactors):
         return np.column_stack([free[:, :2], *determined, free[:, 2:]])
 
 
+@checks_options
 @dataclass(frozen=True)
 class Circuit:
     """The circuit with a resistor, the running example of 003: four quantities with two degrees of freedom.
@@ -352,9 +362,9 @@ class Circuit:
     True
     """
 
-    reference_resistance: float = 100.0
-    reference_temperature: float = 20.0
-    temperature_coefficient: float = 0.0039
+    reference_resistance: Finite = 100.0
+    reference_temperature: Finite = 20.0
+    temperature_coefficient: Finite = 0.0039
 
     n_factors = 4
     factor_names = ("T", "R", "I", "V")
@@ -382,6 +392,7 @@ def _refuse_unknown(functions: tuple[str, ...], known: tuple[str, ...], at_most:
         raise EvidenceError(f"{len(functions)} functions do not fit the number of factors: use 1 to {at_most}.")
 
 
+@checks_options
 @dataclass(frozen=True)
 class Levelled(NumberedFactors):
     """Independent factors; the first ``n_continuous`` of them are N(0, 1), and the others have a few levels.
@@ -393,9 +404,9 @@ class Levelled(NumberedFactors):
     [100, 2, 2]
     """
 
-    n_factors: int = 5
-    n_continuous: int = 0
-    levels: tuple[int, ...] = (2, 3, 4, 5, 6)
+    n_factors: Count = 5
+    n_continuous: Whole = 0
+    levels: tuple[Count, ...] = (2, 3, 4, 5, 6)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -419,6 +430,7 @@ class Levelled(NumberedFactors):
         return factors
 
 
+@checks_options
 @dataclass(frozen=True)
 class Reordered:
     """Another world with its rows in a different order; metrics that ignore the order of rows give the same score.

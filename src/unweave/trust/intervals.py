@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
 from scipy.stats import t as student
@@ -319,8 +320,8 @@ def intervals(
 
 def check_level(level: float) -> None:
     """Raise an error unless the level is between 0 and 1."""
-    if not 0 < level < 1:
-        raise EvidenceError(f"level={level} is not a level: use a number between 0 and 1, such as 0.95.")
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
+        raise EvidenceError(f"level={level!r} is not a level: use a number between 0 and 1, such as 0.95.")
 
 
 def interval_of_parts(name: str, found: PartScores | Finding, level: float) -> Interval:

@@ -1,4 +1,4 @@
-"""Validation of a metric's options by the annotations of its signature, before it is computed."""
+"""Validation of the options of metrics, estimators, worlds and encoders by their annotations, before they are used."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
-from unweave.evidence import EvidenceError
+from unweave.errors import InputError
+
+Checked = TypeVar("Checked", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class Within:
     """The allowed range of a numeric option, ``least <= value < below``, as in ``Annotated[int, Within(1)]``.
+
+    With ``open`` the value has to be above ``least``.
 
     >>> Within(1).holds(0), Within(0, 1).holds(0.5)
     (False, True)
@@ -29,13 +33,17 @@ class Within:
 
     least: float = -math.inf
     below: float = math.inf
+    open: bool = False
 
     def holds(self, value: float) -> bool:
         """Whether a value lies in the range."""
-        return bool(self.least <= value < self.below)
+        return bool(self.least <= value < self.below) and not (self.open and value == self.least)
 
     def __str__(self) -> str:
-        return f"from {self.least:g}" + ("" if math.isinf(self.below) else f" and below {self.below:.6g}")
+        if math.isinf(self.least):
+            return "that is finite"
+        upper = "" if math.isinf(self.below) else f" and below {self.below:.6g}"
+        return f"{'above' if self.open else 'from'} {self.least:g}{upper}"
 
 
 Count = Annotated[int, Within(1)]
@@ -48,7 +56,15 @@ Share = Annotated[float, Within(0, 1)]
 
 Quantile = Annotated[float, Within(0, math.nextafter(1.0, 2.0))]
 
-Seed = Annotated[int, Within(0)] | np.random.Generator | None
+Whole = Annotated[int, Within(0)]
+
+Finite = Annotated[float, Within(open=True)]
+
+Amount = Annotated[float, Within(0)]
+
+Positive = Annotated[float, Within(0, open=True)]
+
+Seed = Whole | np.random.Generator | None
 
 
 @functools.cache
@@ -61,7 +77,7 @@ def option_types(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def check_option_values(whose: str, types: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Raise an `EvidenceError` for the first value that the annotation of its option does not allow.
+    """Raise an `InputError` for the first value that the annotation of its option does not allow.
 
     >>> check_option_values("mcc", {"bins": Count}, {"bins": 0})
     Traceback (most recent call last):
@@ -74,8 +90,32 @@ def check_option_values(whose: str, types: Mapping[str, Any], given: Mapping[str
             continue
         words = _listed(described)
         if isinstance(value, str) and any(get_origin(entry) is Literal for entry in alternatives):
-            raise EvidenceError(f"{name}={reprlib.repr(value)} is not known: use {words}.")
-        raise EvidenceError(f"{name}={reprlib.repr(value)} of {whose} is not allowed: use {words}.")
+            raise InputError(f"{name}={reprlib.repr(value)} is not known: use {words}.")
+        raise InputError(f"{name}={reprlib.repr(value)} of {whose} is not allowed: use {words}.")
+
+
+def checks_options(thing: Checked) -> Checked:
+    """Let a function, or the constructor of a class, refuse values that its annotations do not allow.
+
+    >>> @checks_options
+    ... def repeated(times: Count) -> None: ...
+    >>> repeated(0)
+    Traceback (most recent call last):
+    unweave.InputError: times=0 of repeated is not allowed: use a whole number from 1.
+    """
+    function: Any = thing.__init__ if isinstance(thing, type) else thing  # type: ignore[misc]
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def checked(*positional: Any, **named: Any) -> Any:
+        given = signature.bind(*positional, **named).arguments
+        check_option_values(thing.__name__, option_types(thing), given)
+        return function(*positional, **named)
+
+    if not isinstance(thing, type):
+        return checked  # type: ignore[return-value]
+    thing.__init__ = checked  # type: ignore[misc]
+    return thing
 
 
 def _alternatives(annotation: Any) -> list[Any]:
@@ -99,10 +139,17 @@ def _allows(annotation: Any, value: Any) -> bool:
         return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(float(value))
     if annotation is NoneType:
         return value is None
+    if get_origin(annotation) is tuple:
+        return isinstance(value, tuple) and _allows_entries(get_args(annotation), value)
     if _is_strategy(annotation):
         asked = getattr(annotation, "__abstractmethods__", ()) or _public_methods(annotation)
         return not isinstance(value, type) and all(hasattr(value, name) for name in asked)
     return isinstance(value, annotation)
+
+
+def _allows_entries(kinds: tuple[Any, ...], entries: tuple[Any, ...]) -> bool:
+    kinds = kinds[:1] * len(entries) if kinds[-1] is Ellipsis else kinds
+    return len(entries) == len(kinds) and all(map(_allows, kinds, entries))
 
 
 def _described(annotation: Any) -> str:
@@ -112,15 +159,24 @@ def _described(annotation: Any) -> str:
         return " ".join([_described(kind), *(str(entry) for entry in ranges if isinstance(entry, Within))])
     if get_origin(annotation) is Literal:
         return _listed([repr(word) for word in get_args(annotation)])
+    if get_origin(annotation) is tuple:
+        kinds = get_args(annotation)
+        how_many = "a tuple" if kinds[-1] is Ellipsis else f"a tuple of {len(kinds)} entries"
+        words = _described(kinds[0])
+        return words and f"{how_many}, each entry {words}"
     if isinstance(annotation, type) and annotation in WORDS:
         return WORDS[annotation]
-    return f"an estimator ({annotation.__name__})" if _is_strategy(annotation) else ""
+    if not _is_strategy(annotation):
+        return ""
+    what = "an object" if "synthetic" in annotation.__module__ else "an estimator"
+    return f"{what} ({annotation.__name__})"
 
 
 WORDS: dict[Any, str] = {
     bool: "True or False",
     int: "a whole number",
     float: "a number",
+    str: "a text",
     NoneType: "None",
     np.random.Generator: "a numpy Generator",
 }
