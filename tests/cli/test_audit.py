@@ -18,7 +18,7 @@ def run(*arguments):
 def test_a_table():
     result = run("mcc", *QUICK)
     assert result.exit_code == 0, result.output
-    assert "Audit of mcc version 2:" in result.output
+    assert "Audit of mcc version 3:" in result.output
     assert "not measured within the budget" in result.output
 
 

@@ -173,7 +173,7 @@ class TestScore:
     def test_checks_stand_beside_the_scores(self, run):
         chosen = ("score", "both.npz", "--metrics", "mcc,r2")
         found = evaluation_of(run(*chosen, "--json"))
-        assert all(row.noise_floor.p_value <= 0.01 and row.interval.defined for row in found.rows)
+        assert all(row.noise_floor.p_value <= 0.05 and row.interval.defined for row in found.rows)
         assert {row.verdict.level for row in found.rows} == {"trust"}
         assert found.data.diagnosis["codes"].n_rows == found.data.n_rows
         table = run(*chosen).stdout

@@ -175,8 +175,8 @@ class BoostedTrees(ByScikitLearn, Probe):
 
     >>> codes = np.random.default_rng(0).normal(size=(200, 3))
     >>> fitted = BoostedTrees().regress(codes, codes[:, [1]] ** 3, seed=0)
-    >>> (fitted.importance / fitted.importance.sum()).round(1).tolist()
-    [0.0, 1.0, 0.0]
+    >>> int(fitted.importance.argmax()), bool(fitted.importance.max() > 0.9 * fitted.importance.sum())
+    (1, True)
     """
 
     n_trees: Count = 100

@@ -70,7 +70,7 @@ def world_stream(rng: Rng, n_rows: int, n_factors: int = 1) -> np.random.Generat
 
     >>> world_stream(0, n_rows=0)
     Traceback (most recent call last):
-    unweave.evidence.columns.EvidenceError: n_rows=0 is not a number of rows: use a whole number from 1.
+    unweave.InputError: n_rows=0 is not a number of rows: use a whole number from 1.
     """
     for name, number in (("n_rows", n_rows), ("n_factors", n_factors)):
         if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:

@@ -202,7 +202,7 @@ def draw_plan(
     >>> works = {"cheap": Work("cheap", {"n": 1e-6}), "dear": Work("dear", {"n": 1e-4})}
     >>> rows = Evidence([[0.0, 1.0]] * 1000, [[0.0, 1.0]] * 1000)
     >>> draw_plan(works, rows, budget=15.0).n_draws, draw_plan(works, rows, budget=3.0).n_draws
-    ({'cheap': 99, 'dear': 99}, {'cheap': 99, 'dear': 0})
+    ({'cheap': 99, 'dear': 99}, {'cheap': 29, 'dear': 0})
     """
     sizes, n = DataSizes.of(evidence), evidence.n_rows
     widest = replace(sizes, n_codes=n_codes or sizes.n_codes)

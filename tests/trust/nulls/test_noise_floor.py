@@ -310,8 +310,8 @@ def test_bad_options_are_refused():
         noise_floor(len, KNOWING)
 
 
-def test_a_score_of_0_beside_a_floor_of_0_is_calibrated_0():
-    """The raw identification score of a mixing is below 0 and that of noise is not, but both are clipped to 0."""
+def test_a_mixing_worse_than_luck_is_below_the_floor():
+    """The identification score of a mixing is below 0, that of noise is 0, and no score is clipped."""
     angle = 0.8
     turn = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
     factors = np.random.default_rng(0).normal(size=(200, 2))
@@ -319,7 +319,7 @@ def test_a_score_of_0_beside_a_floor_of_0_is_calibrated_0():
     assert found.raw < -0.05
     assert found.draws == (0.0,) * 19
     assert found.floor == 0.0
-    assert abs(found.calibrated) < 0.05
+    assert found.calibrated == pytest.approx(found.raw)
 
 
 @pytest.mark.parametrize(("factors", "codes"), [(FACTORS, np.zeros((120, 3))), (np.ones((120, 2)), NOISE)])
