@@ -329,8 +329,16 @@ def _notes(audit: Audit) -> list[Finding]:
         )
         notes.append(Finding("marks_of_card", equivalence=audit.equivalence, found=marks))
     if audit.red_team is not None:
-        numbers = {name: number for name, number in vars(audit.red_team).items() if name != "expression"}
-        notes.append(Finding("encoder_of_adversary", **numbers))
+        worst = audit.red_team
+        notes.append(
+            Finding(
+                "encoder_of_adversary",
+                product=worst.product,
+                score=worst.score,
+                mixing_share=worst.mixing_share,
+                n_tried=worst.n_tried,
+            )
+        )
     return notes
 
 

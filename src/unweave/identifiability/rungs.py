@@ -337,7 +337,7 @@ def ladder(
     >>> codes = np.column_stack([size**3, hue + size, rng.normal(size=500)])
     >>> found = ladder({"size": size, "hue": hue, "age": age}, codes)
     >>> [(row.factor, row.rung) for row in found.rows]
-    [('size', 'one code'), ('hue', 'own direction'), ('age', 'absent')]
+    [('size', 'one code'), ('hue', 'readable'), ('age', 'absent')]
     """
     if isinstance(factors, Evidence):
         if codes is not None or options:
@@ -416,18 +416,9 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool, scores_onl
     recovered = {name: value for name, (value, _) in values.items()}
     intervals = {name: _interval(value, error, n_blocks) for name, (value, error) in values.items()}
     if not scores_only or (best.p_value <= PRESENT and readout.r2 > 0 and intervals["readable"][0] <= 0):
-        refitted = part.directions[k].interval
-        for name, value, (low, high) in (
-            ("direction", readout.r2, refitted.r2_interval),
-            ("leakage", readout.leakage, refitted.leakage_interval),
-        ):
-            intervals[name] = min(low, value), max(high, value)
-    significant = best.p_value <= PRESENT and max(intervals["direction"][0], intervals["readable"][0]) > 0
-    many = part.sample.kind in ("rows", "crossed repeats")
-    by_own_codes = recovered["own_codes"] >= PRESENT and intervals["own_codes"][0] > (0.0 if many else PRESENT)
-    present = (significant or by_own_codes) and recovered["readable"] > max(best.floor, PRESENT)
+        intervals |= _intervals_of_refits(readout, part, k)
     rung, p_dependence, partner = _rung(recovered, readout), math.nan, ""
-    if not present:
+    if not _is_present(recovered, intervals, best, part):
         rung, p_dependence, partner = _rung_of_unread(part, evidence, k, quick=quick)
     leaks = np.where(np.arange(part.free.size) != k, readout.by_factor, 0.0)
     row = LadderRow(
@@ -448,8 +439,29 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool, scores_onl
         p_value=best.p_value,
         dependence_p_value=p_dependence,
     )
-    row = replace(row, replicates=_replicates(row, part, k, best.readout))
+    if not scores_only:
+        row = replace(row, replicates=_replicates(row, part, k, best.readout))
     return row if own.code < 0 else _with_codes(row, part, k)
+
+
+def _is_present(
+    recovered: dict[str, float], intervals: dict[str, tuple[float, float]], best: _Best, part: QuickPart
+) -> bool:
+    """Whether the factor can be read: a significant readout, or own codes, and a recovery above the floor."""
+    significant = best.p_value <= PRESENT and max(intervals["direction"][0], intervals["readable"][0]) > 0
+    least = 0.0 if part.sample.kind in ("rows", "crossed repeats") else PRESENT
+    by_own_codes = recovered["own_codes"] >= PRESENT and intervals["own_codes"][0] > least
+    return (significant or by_own_codes) and recovered["readable"] > max(best.floor, PRESENT)
+
+
+def _intervals_of_refits(readout: Readout, part: QuickPart, k: int) -> dict[str, tuple[float, float]]:
+    """Intervals of a direction and its leakage from fits without each block; they contain the values."""
+    refits = part.directions[k].interval
+    (low, high), (least, most) = refits.r2_interval, refits.leakage_interval
+    return {
+        "direction": (min(low, readout.r2), max(high, readout.r2)),
+        "leakage": (min(least, readout.leakage), max(most, readout.leakage)),
+    }
 
 
 def _replicates(row: LadderRow, part: QuickPart, k: int, best: Readout) -> dict[str, tuple[float, ...]]:
