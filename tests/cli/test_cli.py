@@ -200,7 +200,7 @@ class TestCompare:
         assert both.representations == ("both", "noise")
         assert both.score("mcc", "both").value > both.score("mcc", "noise").value
         table = run("compare", "both.npz", "noise.npz", *QUICK).stdout
-        ranked = [line.split() for line in table[table.index("By mcc") :].splitlines()[1:3]]
+        ranked = [line.split() for line in table[table.index("mcc (Own code for each factor?)") :].splitlines()[1:3]]
         assert [line[0] for line in ranked] == ["both", "noise"]
 
     def test_factors_from_another_file(self, run, folder):

@@ -34,7 +34,7 @@ def test_score_writes_the_pages_and_still_prints_the_table(data):
     assert all(f"wrote {page}" in result.stderr for page in pages)
     assert pages[0].read_text(encoding="utf-8").startswith("<!doctype html>")
     assert pages[1].read_text(encoding="utf-8").startswith("# ")
-    assert json.loads(pages[2].read_text(encoding="utf-8"))["schema"] == "unweave.report/2"
+    assert json.loads(pages[2].read_text(encoding="utf-8"))["schema"] == "unweave.report/3"
 
 
 def test_compare_writes_a_page_of_all(data):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fake_evaluations import fake_evaluation
+from fake_evaluations import CHOSEN, fake_evaluation
 from rich.console import Console
 
 from unweave.evaluation.results import GroupedScore, GroupedScores
@@ -272,7 +272,7 @@ def test_metrics_by_question_with_no_number_cut():
     assert shown(printed(metric_table(fake_evaluation(), 80), 80)) == [
         "",
         " metric                      score  noise  90 % interval   verdict",
-        " " + "─" * 68,
+        " " + "─" * 69,
         " Own code for each factor?",
         "   mcc                       0.871  0.214  0.850 to 0.890  caution",
         "",
@@ -284,11 +284,14 @@ def test_metrics_by_question_with_no_number_cut():
         "",
         " One code per factor?",
         "   dci_completeness          0.655  0.131  0.610 to 0.690  caution",
-        "   mig                       0.041  0.033  0.010 to 0.080  do not use",
+        "   mig                       0.041  0.033  0.010 to 0.080  noise level",
         "   jemmig (lower is better)  0.512  0.930  0.480 to 0.550  trust",
     ]
+    above_noise = [(*entry[:3], (*entry[3][:3], 0.005), *entry[4:]) for entry in CHOSEN]
+    doubted = shown(printed(metric_table(fake_evaluation(chosen=above_noise), 80), 80))
+    assert "   mig                       0.041  0.033  0.010 to 0.080  do not use" in doubted
     narrow = shown(printed(metric_table(fake_evaluation(), 79), 40))
-    assert [line for line in narrow if "0.871" in line] == ["   mcc         0.871  0.214  caution"]
+    assert [line for line in narrow if "0.871" in line] == ["   mcc        0.871  0.214  caution"]
     quick = shown(printed(metric_table(fake_evaluation(trusted=False), 79), 79))
     assert quick[1] == " metric                      score  noise"
     assert quick[4] == "   mcc                       0.871  0.100"

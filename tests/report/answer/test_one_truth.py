@@ -137,9 +137,13 @@ def test_noise_and_two_rotations_are_never_best():
 
 
 def test_noise_has_one_level_and_a_rotation_is_not_an_error():
-    z, rng = world(9, "independent")
-    for codes in (rng.normal(size=(N, D)), z @ haar(rng, D)):
+    rng = np.random.default_rng([31, 9])
+    z = rng.normal(size=(N, 4))
+    half = math.sqrt(0.5)
+    turned = z @ np.kron(np.eye(2), [[half, half], [-half, half]])  # every code has as much of one factor as of another
+    for codes, rung in ((rng.normal(size=(N, 4)), "absent"), (turned, "own direction")):
         found = evaluate(z, codes, metrics=["identification", "r2", "mcc"], budget=5)
+        assert {row.rung for row in answer_of(found).factors} == {rung}
         for row in found.rows:
             assert row.level == ("noise level" if row.at_noise_level else "trust")
         first = answer_of(found).questions[0]

@@ -80,8 +80,8 @@ def test_what_is_not_there_is_said(evaluation):
 def checked(defined):
     floor = SimpleNamespace(floor=0.2, defined=defined)
     return SimpleNamespace(
-        score=SimpleNamespace(value=0.5), noise_floor=floor, verdict=SimpleNamespace(level="caution"),
-        interval=SimpleNamespace(clipped=(0.4, 0.6), defined=defined),
+        score=SimpleNamespace(value=0.5), noise_floor=floor, verdict=SimpleNamespace(level="trust"),
+        interval=SimpleNamespace(clipped=(0.4, 0.6), defined=defined), level="caution",  # that of the row is shown
     )  # fmt: skip
 
 

@@ -1,10 +1,12 @@
 """The Markdown page has the same content as the summary, and no name breaks a table."""
 
-from fake_evaluations import fake_evaluation
+from fake_evaluations import CHOSEN, fake_evaluation
 
 from unweave import evaluate
 from unweave.report.markdown import markdown_page
 from unweave.report.summary import summarise
+
+ABOVE_NOISE = [(*entry[:3], (*entry[3][:3], 0.005), *entry[4:]) for entry in CHOSEN]
 
 
 def table_after(text, heading):
@@ -21,7 +23,10 @@ def test_verdict_table_has_what_the_summary_has():
     summary = summarise(fake_evaluation())
     head, _, *rows = table_after(markdown_page(fake_evaluation()), "## Verdicts")
     assert head == ["metric", "score", "floor", "interval", "calibrated", "p", "verdict", "why"]
-    assert rows[4][:7] == ["mig", "0.041", "0.033", "0.010 to 0.080", "0.008", "0.310", "do not use"]
+    assert rows[4][:7] == ["mig", "0.041", "0.033", "0.010 to 0.080", "0.008", "0.310", "noise level"]
+    assert rows[4][7] == "These codes score like random codes: 0.04, and random codes score 0.03 (p = 0.31)."
+    *_, doubted, _ = table_after(markdown_page(fake_evaluation(chosen=ABOVE_NOISE)), "## Verdicts")
+    assert doubted[:7] == ["mig", "0.041", "0.033", "0.010 to 0.080", "0.008", "≤ 0.005", "do not use"]
     assert [row[0].replace("\\", "") for row in rows] == [metric["label"] for metric in summary["metrics"]]
 
 

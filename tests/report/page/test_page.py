@@ -7,7 +7,7 @@ import tempfile
 
 import numpy as np
 import pytest
-from fake_evaluations import fake_evaluation
+from fake_evaluations import CHOSEN, fake_evaluation
 
 from unweave import evaluate
 from unweave.report import html
@@ -18,6 +18,7 @@ webdriver = pytest.importorskip("selenium.webdriver", reason="selenium drives th
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 needs_browser = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="chromium and chromedriver are not installed")
 PHONE, LAPTOP = (390, 844), (1280, 800)
+ABOVE_NOISE = [(*entry[:3], (*entry[3][:3], 0.005), *entry[4:]) for entry in CHOSEN]
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,7 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     evaluations = {
         "one": fake_evaluation(),
+        "doubted": fake_evaluation(chosen=ABOVE_NOISE),  # mig is not at noise level and should not be used
         "three": fake_evaluation(("beta-VAE", "<b>Factor</b>VAE", "noise")),
         "many": fake_evaluation([f"checkpoint {k}" for k in range(60)]),
         "large": fake_evaluation(n_factors=200, n_codes=2000),
@@ -133,7 +135,9 @@ def test_sorting_by_click(browser, pages):
     by_head["Score"].click()
     assert labels(browser)[0] == "mig"
     by_head["Verdict"].click()
-    assert labels(browser)[-1] == "mig"
+    assert labels(browser)[3] == "mig"  # noise level, after the trusted and before those with caution
+    chips = [chip.text for chip in browser.find_elements("css selector", "#verdict-table tbody .chip")]
+    assert chips == ["trust"] * 3 + ["noise level"] + ["caution"] * 2
     assert sorted(labels(browser)) == sorted(given)
     assert by_head["Score"].find_element("xpath", "..").get_attribute("aria-sort") == "none"
 
@@ -190,7 +194,8 @@ def test_the_answer_is_on_the_first_screen(browser, pages):
     table = browser.find_element("css selector", "#answer table")
     assert table.location["y"] + table.size["height"] <= LAPTOP[1]
     rows = [row.text for row in table.find_elements("css selector", "tbody tr")]
-    assert rows[0].startswith("size\nyes") or rows[0].startswith("size yes")
+    assert " ".join(rows[0].split()).startswith("size own code code 0")
+    assert " ".join(rows[1].split()).startswith("hue own code code 1")
     assert len(browser.find_elements("css selector", ".mini-picture path:not(.axes)")) == 2
     assert len(browser.find_elements("css selector", ".mini-picture path.axes")) == 2
     assert "the code (vertical axis) against the factor (horizontal axis)" in browser.page_source
@@ -208,17 +213,19 @@ def test_of_many_checkpoints_every_one_is_there_once_for_each_question(browser, 
 @needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read_in_both_schemes(browser, pages, scheme):
-    opened(browser, pages["one"], scheme=scheme)
+    opened(browser, pages["doubted"], scheme=scheme)
     paper = rgb(browser, "body", "backgroundColor")
     assert (sum(paper) < 120) == (scheme == "dark")
     for selector in ("body", ".sub", ".small", ".legend", "nav a", "a[href='#reasons']"):
         assert contrast(rgb(browser, selector, "color"), paper) >= 4.5, selector
-    for level in ("trust", "caution", "do-not-use"):
-        chip = f".chip.{level}"
-        assert contrast(rgb(browser, chip, "color"), rgb(browser, chip, "backgroundColor")) >= 4.5
-        assert browser.find_element("css selector", chip).text == level.replace("-", " ")  # not by colour alone
     cell = "td.best"
     assert contrast(rgb(browser, cell, "color"), rgb(browser, cell, "backgroundColor")) >= 4.5
+    for name, levels in (("doubted", ("trust", "caution", "do-not-use")), ("one", ("noise-level",))):
+        opened(browser, pages[name], scheme=scheme)
+        for level in levels:
+            chip = f".chip.{level}"
+            assert contrast(rgb(browser, chip, "color"), rgb(browser, chip, "backgroundColor")) >= 4.5, level
+            assert browser.find_element("css selector", chip).text == level.replace("-", " ")  # not by colour alone
 
 
 @needs_browser

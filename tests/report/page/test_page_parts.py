@@ -4,6 +4,7 @@ import base64
 import math
 import struct
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,9 +16,20 @@ from unweave.report import html, notebook
 from unweave.report import html as block_pictures
 from unweave.report import html as code_pictures
 from unweave.report import notebook as notebook_parts
+from unweave.report.answer import (
+    MOST_FACTORS,
+    Answer,
+    ComparedAnswer,
+    ComparedQuestion,
+    FactorRow,
+    QuestionLine,
+    Ranked,
+    left_out,
+)
 from unweave.report.geometry import image_shape
 from unweave.report.html import LIGHT
 from unweave.score import Score
+from unweave.trust.verdict_record import Level
 
 pytest.importorskip("matplotlib")
 from unweave.report.figures import geometry
@@ -174,30 +186,38 @@ def test_other_images_are_refused(n, stated):
 
 
 def test_a_notebook_shows_forty_rows():
-    factor = {"found": "no", "codes": list("abcd"), "share": 0.5, "low": None, "high": None, "obstacle": ""}
-    line = {"text": "Is it?", "answer": "yes", "value": 0.876, "low": 0.812, "high": 0.914, "noise": None,
-            "metric": "mcc", "sentence": "", "level": "trust", "at_noise_level": False}  # fmt: skip
-    lines = [
+    line = QuestionLine("recovery", "Is it?", "Is?", "yes", "mcc", 0.876, low=0.812, high=0.914, level=Level.TRUST)
+    lines = (
         line,
-        line | {"at_noise_level": True, "value": None, "low": None},
-        line | {"at_noise_level": True, "level": "caution"},
-        line | {"metric": "", "sentence": "Some.", "noise": 0.126},
-    ]
-    rows = [factor | {"factor": f"z{k}"} for k in range(41)]
-    factors, questions, *reading = notebook._of_one({"factors": rows, "questions": lines, "reading": ["", "Read it."]})
-    assert factors.count("<tr>") - 1 == 40
-    assert "<td>z39</td><td>no</td><td>a, b, c and 1 more</td><td>0.50</td><td></td>" in factors
+        replace(line, value=None, low=None, level=Level.NOISE),
+        replace(line, noise=0.126, level=Level.CAUTION),
+        replace(line, metric="", sentence="Some."),
+    )
+    rows = tuple(
+        FactorRow(f"z{k}", "own codes", "own codes", "a, b, c and 1 more", recovery=k / 40, own_codes=k / 40)
+        for k in range(41)
+    )
+    answer = Answer("a", "", "Identified.", "", None, rows, lines, "", (), ("", "Read it."))
+    factors, said, questions, *reading = notebook._of_one(answer)
+    assert factors.count("<tr>") - 1 == MOST_FACTORS
+    shown = f"<td>z40</td><td>own codes</td><td>a, b, c and 1 more</td>{'<td></td>' * 2}<td>1.00</td>"
+    assert shown in factors
+    assert said == f"<p>{left_out(rows)} Identified.</p>"
+    assert "41" in left_out(rows)
     cells = [part.split("</td>")[:-1] for part in questions.replace("<td>", "").split("<tr>")[2:]]
     assert cells == [
         ["Is it?", "yes", "0.88 (0.81 to 0.91)", "", "mcc", "trust"],
         ["Is it?", "yes", "", "", "mcc", "noise level"],
-        ["Is it?", "yes", "0.88 (0.81 to 0.91)", "", "mcc", "caution"],
-        ["Is it?", "yes", "0.88 (0.81 to 0.91)", "0.13", "Some.", ""],
+        ["Is it?", "yes", "0.88 (0.81 to 0.91)", "0.13", "mcc", "caution"],
+        ["Is it?", "yes", "88 %", "", "Some.", ""],
     ]
     assert reading == ["<p>Read it.</p>"]
-    entry = {"representation": "a", "value": 0.5, "low": None, "verdict": "trust", "best": True}
-    question = {"text": "Is it?", "metric": "mcc", "ranked": [entry] * 41}
-    title, table = notebook._of_several({"questions": [question]})
+    entry = Ranked("a", 0.5, None, None, Level.TRUST, "trust", best=True)
+    question = ComparedQuestion("recovery", "Is it?", "Is?", "mcc", None, (entry,) * 41, tested=True)
+    several = tuple(replace(answer, representation=f"r{k}") for k in range(41))
+    names = tuple(one.representation for one in several)
+    found, title, table = notebook._of_several(ComparedAnswer("", several, names, (), {}, (question,), "", ()))
+    assert found.count("<tr>") - 1 == 40
     assert (title, table.count("<td>best</td>")) == ("<p>Is it? By mcc.</p>", 40)
     many = Score(0.5, metric="mcc", per_factor={f"z{k}": 0.5 for k in range(41)}, per_code={"c": math.nan})
     assert notebook_parts.score_view(many).count("<td>0.500</td>") == 40

@@ -25,6 +25,16 @@ def summary():
     return summarise(fake_evaluation())
 
 
+@pytest.fixture(scope="module")
+def doubted():
+    """No score is at noise level, so that mig has the verdict 'do not use'."""
+    return summarise(fake_evaluation(chosen=above_noise()))
+
+
+def above_noise():
+    return chosen_with(*[0.005] * len(CHOSEN), levels=[entry[-1] for entry in CHOSEN])
+
+
 def cell_of(summary, label, representation=None):
     metric = next(metric for metric in summary["metrics"] if metric["label"] == label)
     return next(cell for cell in metric["cells"] if representation in (None, cell["representation"]))
@@ -48,27 +58,33 @@ def test_bare_scores_are_summarised_and_say_so():
     assert flat["value"] is None  # undefined is not zero
 
 
-def test_floor_interval_and_verdict_come_through(summary):
+def test_floor_interval_and_verdict_come_through(summary, doubted):
     cell = cell_of(summary, "mig")
     floor = cell["floor"]
     assert (floor["mean"], floor["p_value"], floor["resolution"], floor["n_draws"]) == (0.033, 0.31, 0.005, 199)
     assert (floor["low"], floor["high"]) == (pytest.approx(0.01), pytest.approx(0.06))
     assert (cell["interval"]["low"], cell["interval"]["high"], cell["interval"]["level"]) == (0.01, 0.08, 0.9)
     assert cell["calibrated"] == pytest.approx((0.041 - 0.033) / (1 - 0.033))
-    assert cell["verdict"]["level"] == "do not use"
-    assert [reason["measured"] for reason in cell["verdict"]["reasons"]] == [3.0, 0.62]
-    assert summary["counts"] == {"trust": 3, "noise level": 0, "no verdict": 0, "caution": 2, "do not use": 1}
-    assert summary["trusted"].startswith("Of 6 scores, 3 can be trusted")
+    assert cell["verdict"]["level"] == "noise level"
+    assert [reason["measured"] for reason in cell["verdict"]["reasons"]] == [0.033]
+    assert summary["counts"] == {"trust": 3, "noise level": 1, "no verdict": 0, "caution": 2, "do not use": 0}
+    verdict = cell_of(doubted, "mig")["verdict"]
+    assert verdict["level"] == "do not use"
+    assert [reason["measured"] for reason in verdict["reasons"]] == [3.0, 0.62]
+    assert doubted["counts"] == {"trust": 3, "noise level": 0, "no verdict": 0, "caution": 2, "do not use": 1}
+    for each in (summary, doubted):
+        assert each["trusted"].startswith("Of 6 scores, 3 can be trusted")
 
 
-def test_reasons_appear_once_with_everyone_they_hold_for_and_the_gravest_first(summary):
-    reasons = [(reason["level"], reason["scores"], reason["section"]) for reason in summary["reasons"]]
+def test_reasons_appear_once_with_everyone_they_hold_for_and_the_gravest_first(summary, doubted):
+    reasons = [(reason["level"], reason["scores"], reason["section"]) for reason in doubted["reasons"]]
     assert reasons == [
         ("do not use", ["mig"], "003, section 4.2"),
         ("do not use", ["mig"], "003, section 3.1"),
         ("caution", ["mcc", "dci_completeness"], "003, section 3.1"),
     ]
-    assert summary["reasons"][0]["advice"].startswith("use dci_disentanglement")
+    assert doubted["reasons"][0]["advice"].startswith("use dci_disentanglement")
+    assert summary["reasons"] == doubted["reasons"][2:]  # a score at noise level has no other reason
 
 
 def test_the_page_and_the_terminal_group_reasons_alike():
@@ -148,7 +164,11 @@ def test_representations_side_by_side_with_groups_of_ties():
     assert summary["metrics"][0]["comparison"] == "Few parts."
     assert len(summary["matrices"]) == 9
     assert len(summary["diagnosis"]) == 3
-    assert summary["reasons"][0]["scores"] == ["mig of a", "mig of b", "mig of c"]
+    assert set(summary["reasons"][0]["scores"]) == {
+        f"{each} of {k}" for each in ("mcc", "dci_completeness") for k in "abc"
+    }
+    doubted = summarise(fake_evaluation(("a", "b", "c"), chosen=above_noise()))
+    assert doubted["reasons"][0]["scores"] == ["mig of a", "mig of b", "mig of c"]
 
 
 def test_a_representation_that_lacks_a_metric_has_no_cell():
@@ -253,9 +273,14 @@ def test_what_an_evaluation_found_is_what_its_summary_says(two_compared):
         assert (cell["interval"]["level"], cell["interval"]["kind"]) == (0.9, "subsampling")
         assert {name: tuple(ends) for name, ends in cell["interval"]["per_factor"].items()} == interval.per_factor
         assert cell["verdict"]["level"] == row.level
-        assert [reason["sentence"] for reason in cell["verdict"]["reasons"]] == [
-            reason.sentence for reason in row.verdict.reasons
-        ]
+        assert row.at_noise_level == (name == "noise")
+        noise = f"These codes score like random codes: {row.score.value:.2f}, and random codes score {floor.floor:.2f}"
+        said = (
+            [f"{noise} (p = {floor.p_value:.2g})."]
+            if row.at_noise_level
+            else [each.sentence for each in row.verdict.reasons]
+        )
+        assert [reason["sentence"] for reason in cell["verdict"]["reasons"]] == said
         bands = cell["floor"]["per_factor"]
         assert set(bands) == {"size", "hue"}
         for factor, (mean, low, high) in bands.items():
@@ -328,6 +353,11 @@ def chosen_with(*p_values, levels):
         ((0.3,), ("trust",), "Of 1 score, 1 at noise level (p > .05)."),
         (
             (0.3, 0.005, 0.2),
+            ("trust", "trust", "caution"),
+            "Of 3 scores, 1 can be trusted on these data and 2 at noise level (p > .05).",
+        ),
+        (
+            (0.3, 0.005, 0.005),
             ("trust", "trust", "caution"),
             "Of 3 scores, 1 can be trusted on these data, 1 at noise level (p > .05) and 1 with caution.",
         ),
