@@ -136,10 +136,8 @@ def subject_of(metric: Auditable, scale: Scale | None = None) -> Subject:
         return Subject(label, "metric", entry, worst, best, None, bool(scale))
     card: Card = inner.card.under(stated_options(entry))
     low, high = card.bounds
-    if (
-        -math.inf < low < 0 == card.chance
-    ):  # identification: 0 is the score of noise, and only mixings worse than luck are below it
-        low = 0.0
+    if -math.inf < low < 0 == card.chance:
+        low = 0.0  # of identification, 0 is the score of noise, and only mixings worse than luck are below it
     worst, best = scale or ((high, low) if card.lower_is_better else (low, card.best))
     label = next(iter(chosen_metrics([cast(MetricChoice, entry)])))
     return Subject(label, _text(entry, card), entry, float(worst), float(best), card, bool(scale))

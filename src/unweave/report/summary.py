@@ -658,7 +658,8 @@ def _means_per_factor(parts: list[dict[str, float]]) -> dict[str, float]:
 def _domain(cells: list[dict[str, Any]], bounds: tuple[float, float]) -> list[float]:
     """Return the ends of the axis for a metric.
 
-    They are the bounds of the metric. An infinite bound is replaced by the smallest or largest value shown, or by 0.
+    They are the bounds of the metric. An infinite bound is replaced by the smallest or largest value shown, or by 0; a
+    finite bound below 0, by 0, so that scores of a page share the axis from 0 to 1.
     """
     seen: list[float | None] = [0.0]
     for cell in cells:
@@ -666,7 +667,7 @@ def _domain(cells: list[dict[str, Any]], bounds: tuple[float, float]) -> list[fl
         seen += [cell["value"], *(band.get(end) for band in bands for end in ("low", "high"))]
         seen += [value for value in cell["per_factor"].values() if math.isfinite(value)]
     finite = [value for value in seen if value is not None and math.isfinite(value)]
-    low = bounds[0] if math.isfinite(bounds[0]) else min(finite)
+    low = max(bounds[0], 0.0) if math.isfinite(bounds[0]) else min(finite)
     high = bounds[1] if math.isfinite(bounds[1]) else max(finite)
     return [low, high if high > low else low + 1.0]
 
