@@ -25,7 +25,7 @@ class Level(StrEnum):
     A level is a text, so that files hold the same words. ``gravity`` is its place in this order: a score that could not
     be checked comes after one with small doubts, because pages prefer numbers about which something is known. A
     score is not checked if it has no verdict, or if the draws of its verdict did not fit into the budget. A
-    `Verdict` is never 'noise level': this is the level of a `Row` that may be trusted and is no better than noise.
+    `Verdict` is never 'noise level': this is the level of a `Row` whose permutation test does not reject.
 
     >>> max(Level.CAUTION, Level.TRUST, key=lambda level: level.gravity)
     'caution'
