@@ -209,3 +209,12 @@ def test_the_line_of_a_reason_has_the_draws_and_the_rows():
     known = NoiseFloor("it", "permutation", 0.9, (0.1, 0.2), floor=0.69, p_value=0.005, calibrated=0.68, n_rows=300)
     found = with_floor(Verdict("trust"), Score(0.9, bounds=(0.0, 1.0), best=1.0), known)
     assert found.reasons[0].how.endswith("noise_floor(metric, evidence, n_draws=2, n_rows=300)")
+
+
+def test_a_floor_of_0_gives_no_reason_where_scores_can_be_negative():
+    """The floor of identification is 0 and its bounds begin at -.5: random codes do not score high."""
+    floor = NoiseFloor(
+        "it", "permutation", 1.0, floor=0.0, p_value=1 / 30, resolution=1 / 30, calibrated=1.0, spread=0.0
+    )
+    sound = Verdict("trust", ())
+    assert with_floor(sound, Score(1.0, "it", bounds=(-0.5, 1.0), best=1.0), floor) == sound

@@ -147,8 +147,11 @@ def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
 
 
 def _share_of_noise(score: Score, value: float) -> float:
-    """Distance of a value from the worst score, as a share of the metric's range; nan if the range is infinite."""
-    low, high = score.bounds
+    """Distance of a value from the worst score, as a share of the metric's range; nan if the range is infinite.
+
+    For a metric that can be below 0, such as identification, it is the distance from 0, the score of random codes.
+    """
+    low, high = max(score.bounds[0], 0.0) if math.isfinite(score.bounds[0]) else score.bounds[0], score.bounds[1]
     worst = high if score.lower_is_better else low
     return abs(value - worst) / (high - low) if math.isfinite(high - low) else math.nan
 
