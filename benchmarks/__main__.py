@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.answer import ANSWER
 from benchmarks.catalogue import catalogue_memory, catalogue_sharing, catalogue_time, four_information_metrics
 from benchmarks.geometry import GEOMETRY
 from benchmarks.guardians import null_grid
@@ -51,6 +52,7 @@ BENCHMARKS: dict[str, Callable[[], Measurement]] = {
     **GEOMETRY,
     **IDENTIFICATION,
     **TRUST,
+    **ANSWER,
     **MODELS,
 }
 

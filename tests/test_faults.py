@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from unweave import FileError, encode
-from unweave.auditing.measurement import Grid
-from unweave.auditing.run import audit_all
+from unweave.auditing import Grid, audit_all
 from unweave.datasets import small_sprites
 from unweave.sweeps import grid, run
 from unweave.synthetic.encoders import Mixed
@@ -29,7 +28,9 @@ def swept(folder):
 
 def encoded(folder):
     out = folder / "codes.npz"
-    codes = encode(lambda images: images.reshape(len(images), -1)[:, :3], small_sprites(), out, rows=50, batch_size=20)
+    codes = encode(
+        lambda images: images.reshape(len(images), -1)[:, :3], small_sprites(), out=out, rows=50, batch_size=20
+    )
     with np.load(out) as content:
         assert np.array_equal(content["codes"], codes.means)
     return codes.means.tolist()

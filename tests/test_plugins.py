@@ -34,6 +34,7 @@ not_a_metric = other_package:PI
 [unweave.commands]
 greet = other_package:greet
 broken_command = other_package_that_is_gone:nothing
+not_a_command = other_package:PI
 """
 
 
@@ -67,14 +68,17 @@ def test_a_metric_of_another_package_is_one_of_ours(run):
     assert done.stdout.split() == ["0.5"]
     assert "'mcc' of other_package:constant is left out" in done.stderr
     assert "'broken_metric' of other_package_that_is_gone:nothing is left out" in done.stderr
-    assert "'not_a_metric' of other_package:PI is left out, because it is no metric" in done.stderr
+    assert (
+        "'not_a_metric' of other_package:PI is left out, because it is nothing that unweave.metrics can use"
+        in done.stderr
+    )
 
 
 def test_a_command_of_another_package_is_one_of_ours(run):
     done = run(
         "from click.testing import CliRunner\n"
         "from unweave.cli import main\n"
-        "for argument in ('--help', 'greet', 'broken_command'):\n"
+        "for argument in ('--help', 'greet', 'broken_command', 'not_a_command'):\n"
         "    result = CliRunner().invoke(main, [argument])\n"
         "    print(result.exit_code, result.output, sep='\\n')\n"
     )
@@ -83,3 +87,5 @@ def test_a_command_of_another_package_is_one_of_ours(run):
     assert "\n0\ngood morning\n" in done.stdout
     assert "No such command 'broken_command'." in done.stdout
     assert "'broken_command' of other_package_that_is_gone:nothing is left out" in done.stderr + done.stdout
+    assert "No such command 'not_a_command'." in done.stdout
+    assert "can use: declare it with @click.command()." in done.stderr + done.stdout

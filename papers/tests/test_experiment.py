@@ -6,7 +6,7 @@ import json
 import pytest
 from matplotlib.figure import Figure
 
-from unweave.evidence import EvidenceError
+from unweave import OptionError, UnweaveError
 from unweave_papers import experiment
 from unweave_papers import experiment as catalogue
 from unweave_papers.experiment import (
@@ -74,7 +74,7 @@ def test_verdicts_as_data(calls, tmp_path):
     [claim] = experiment_claims("009", "fig2", Options(tmp_path, weights=tmp_path))
     assert (claim.claim, claim.paper, claim.here, claim.verdict) == ("half", ".5", "0.500", "holds")
     assert calls == ["compute"]
-    with pytest.raises(EvidenceError, match="--weights"):
+    with pytest.raises(OptionError, match="--weights"):
         experiment_claims("009", "fig2", Options(tmp_path))
 
 
@@ -88,19 +88,19 @@ def test_verdicts_as_data(calls, tmp_path):
 )
 def test_what_is_missing_is_said_before_anything_is_computed(calls, tmp_path, given, sentence):
     given = given | ({"weights": tmp_path / given["weights"]} if "weights" in given else {})
-    with pytest.raises(EvidenceError, match=sentence.replace(".", r"\.")):
+    with pytest.raises(UnweaveError, match=sentence.replace(".", r"\.")):
         list(reproduced("009", "fig2", Options(tmp_path, **given)))
     assert calls == []
 
 
 def test_missing_torch_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(experiment, "find_spec", lambda name: None)
-    with pytest.raises(EvidenceError, match=r"fig1 needs torch: install unweave\[torch\]"):
+    with pytest.raises(OptionError, match=r"fig1 needs torch: install unweave\[torch\]"):
         list(reproduced("000", "fig1", Options(tmp_path)))
 
 
 def test_the_nearest_name_is_suggested():
-    with pytest.raises(EvidenceError, match=r"no experiment 'agreemnt': did you mean 'agreement'\?"):
+    with pytest.raises(OptionError, match=r"no experiment 'agreemnt': did you mean 'agreement'\?"):
         experiment_of(paper_of("003"), "agreemnt")
 
 

@@ -9,8 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("zuko")
 
-from unweave import Evidence, EvidenceError  # noqa: E402
-from unweave.errors import UnweaveError  # noqa: E402
+from unweave import Evidence, InputError, UnweaveError  # noqa: E402
 from unweave.metrics import manifold_total_correlation, total_entropy  # noqa: E402
 from unweave.neural.flows import FlowObjective, FlowTraining  # noqa: E402
 from unweave_papers.image_flows import (  # noqa: E402
@@ -263,7 +262,7 @@ def test_the_same_seed_gives_the_same_weights():
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_sentence(act, sentence):
-    with pytest.raises(EvidenceError, match=sentence):
+    with pytest.raises(InputError, match=sentence):
         act(image_flow(SMALL))
 
 
@@ -271,7 +270,7 @@ def test_a_flow_that_is_not_invertible_at_an_image_says_where():
     flow, images, _ = fitted(SMALL)
     flow.refuse_if_not_invertible(images)
     images[3] = 1e9
-    with pytest.raises(EvidenceError, match="not invertible at image 3"):
+    with pytest.raises(InputError, match="not invertible at image 3"):
         flow.refuse_if_not_invertible(images)
 
 
@@ -422,7 +421,7 @@ def test_total_entropy_of_gin_is_that_of_its_prior():
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(images, classes, objective, sentence):
-    with pytest.raises(EvidenceError, match=sentence):
+    with pytest.raises(InputError, match=sentence):
         train_on_images(image_flow(SMALL_IMAGE_TRAINING), images, classes, objective, SHORT)
 
 
@@ -437,7 +436,7 @@ def test_bad_input_is_refused_in_a_sentence(images, classes, objective, sentence
 )
 def test_classes_that_are_not_those_of_the_flow_are_named_before_training(classes_of, classes, sentence):
     flow = image_flow(dataclasses.replace(SMALL_IMAGE_TRAINING, **classes_of))
-    with pytest.raises(EvidenceError, match=sentence):
+    with pytest.raises(InputError, match=sentence):
         train_on_images(flow, pictures(50), classes, settings=SHORT)
 
 

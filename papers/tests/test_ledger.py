@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from limits import claims_by_cost, made_up_figures, recorded_limits, rules_of
 from records import other_versions
 
+from unweave import FileError, InputError, OptionError
 from unweave.cli import main
-from unweave.evidence import EvidenceError
 from unweave_papers import ledger as checking
 from unweave_papers.experiment import MODULES, Options
 from unweave_papers.ledger import (
@@ -120,9 +120,9 @@ def test_figures_over_seeds_have_students_interval():
 
 def test_what_a_person_may_name():
     assert {claim.verdict for claim in selected_claims(["003"], "holds")} == {"holds"}
-    with pytest.raises(EvidenceError, match="did you mean 'holds'"):
+    with pytest.raises(OptionError, match="did you mean 'holds'"):
         selected_claims([], "hold")
-    with pytest.raises(EvidenceError, match="There is no claim '003:999'"):
+    with pytest.raises(OptionError, match="There is no claim '003:999'"):
         claim_of("003:999")
 
 
@@ -160,7 +160,7 @@ def test_what_takes_trained_models_is_decided_by_its_experiments(tmp_path, monke
     found = checking.evidence_of(claim, Options(tmp_path))
     assert (found.holds, found.figures["c"].value) == (False, 0.0)
     said["tab9"] = []
-    with pytest.raises(EvidenceError, match="have no result on claim 146"):
+    with pytest.raises(InputError, match="have no result on claim 146"):
         checking.evidence_of(claim, Options(tmp_path))
 
 
@@ -343,7 +343,7 @@ def test_a_row_that_cannot_be_read_is_refused_in_one_sentence(row, reason):
     cells = {"metric": "R2", "run": "exp09_ratio", "encoder": "E7", "m": 8, "name": "{metric}"}
     entry = {"number": 9, "where": "", "statement": "", "verdict": "holds", "why": "", "expect": "1 is above 0"}
     entry |= {"expect": row.pop("expect")} if "expect" in row else {}
-    with pytest.raises(EvidenceError, match=f"Claim 003:9 cannot be read: {reason}"):
+    with pytest.raises(FileError, match=f"Claim 003:9 cannot be read: {reason}"):
         checking._claim("003", entry | {"rows": [cells | row]}, {})
 
 

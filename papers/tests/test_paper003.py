@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import mutual_info_score
 
-from unweave.evidence import EvidenceError
+from unweave import FileError, InputError
 from unweave.sweeps import run
 from unweave.synthetic.encoders import Mixed, PermutedAndScaled
 from unweave.synthetic.released import ReleasedElementwise
@@ -203,7 +203,7 @@ def test_reading_the_authors_tables(tmp_path):
     half = 2.776 * 0.1 / math.sqrt(5)
     assert found["with std", "R2"].high == pytest.approx(0.2 + half, abs=1e-3)
     assert ("gone", "R2") not in found
-    with pytest.raises(EvidenceError, match="--authors-data"):
+    with pytest.raises(FileError, match="--authors-data"):
         authors_means(tmp_path, "exp02")
 
 
@@ -252,9 +252,9 @@ def test_every_figure_has_cells_and_metrics():
 
 def test_what_cannot_be_run_is_refused(tmp_path):
     declared = SWEEPS["exp01"]
-    with pytest.raises(EvidenceError, match="no metric 'MCC'"):
+    with pytest.raises(InputError, match="no metric 'MCC'"):
         means(declared, declared.settings, ("R2",), Options(tmp_path, metrics=("MCC",)))
-    with pytest.raises(EvidenceError, match="None of these metrics"):
+    with pytest.raises(InputError, match="None of these metrics"):
         means(declared, declared.settings, ("R2",), Options(tmp_path, metrics=("InfoE",)))
 
 

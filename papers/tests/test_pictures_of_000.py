@@ -10,8 +10,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("zuko")
 
-from unweave import EvidenceError, spectrum
-from unweave.errors import OptionError
+from unweave import InputError, OptionError, spectrum
 from unweave.synthetic.known_decoders import Torus
 from unweave_papers.experiment import Options, experiment_claims, experiment_of, paper_of
 from unweave_papers.paper000 import flows as sample_sizes
@@ -56,20 +55,20 @@ def test_every_figure_of_the_paper_is_listed():
 
 
 def test_missing_files_are_said_in_a_sentence(tmp_path):
-    with pytest.raises(EvidenceError, match="pass their folder with --data"):
+    with pytest.raises(OptionError, match="pass their folder with --data"):
         experiment_claims("000", "fig5", Options(tmp_path))
     with pytest.raises(Exception, match="has no file train-images-idx3-ubyte"):
         experiment_claims("000", "fig5", Options(tmp_path, data=tmp_path, quick=True))
-    with pytest.raises(EvidenceError, match="--data, or that of the published weights with --weights"):
+    with pytest.raises(OptionError, match="--data, or that of the published weights with --weights"):
         experiment_claims("000", "fig6", Options(tmp_path))
 
 
 def test_a_digit_without_samples_is_named(tmp_path):
     data = written_digits(tmp_path / "data", labels=[0, 1, 2, 3, 4, 5, 6, 8, 9])
-    with pytest.raises(EvidenceError, match="training images have no digit 7"):
+    with pytest.raises(InputError, match="training images have no digit 7"):
         experiment_claims("000", "fig4", Options(tmp_path, data=data, quick=True))
     data = written_digits(tmp_path / "held out", test_labels=[0, 1, 2, 3, 4, 5, 6, 8, 9])
-    with pytest.raises(EvidenceError, match="test images have no digit 7"):
+    with pytest.raises(InputError, match="test images have no digit 7"):
         experiment_claims("000", "fig4", Options(tmp_path, data=data, quick=True))
 
 

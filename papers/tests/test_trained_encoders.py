@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from unweave import FileError, InputError, OptionError
 from unweave.cli import main
 from unweave.datasets import CorrelatedPair, DSprites
 from unweave.encoding import Encoded
 from unweave.estimators import Histogram, MixtureSampling
-from unweave.evidence import Evidence, EvidenceError, Posterior
+from unweave.evidence import Evidence, Posterior
 from unweave.metrics import modularity, rmig, unibound
 from unweave.synthetic.attacks import Redundancy
 from unweave_papers import trained as complete_grids
@@ -67,26 +68,26 @@ def test_dependent_rows_of_given_codes(tmp_path, codes):
     found = codes_of(options, 700, dependences=[CorrelatedPair("x", "y", 0.4)])["clean"]
     assert len(np.unique(found.indices)) == found.n_rows
     assert np.corrcoef(found.factors[:, 3:].T)[0, 1] > 0.2
-    with pytest.raises(EvidenceError, match="encode more images"):
+    with pytest.raises(InputError, match="encode more images"):
         codes_of(options, 700, dependences=[CorrelatedPair("x", "y", 0.01)])
 
 
 def test_bad_folders(tmp_path, codes):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(EvidenceError, match=r"no \.npz file of codes"):
+    with pytest.raises(FileError, match=r"no \.npz file of codes"):
         codes_of(Options(tmp_path, codes=tmp_path / "empty"), 10)
     other = encoded()
     Encoded(other.arrays, other.factors, tuple("abcde"), other.kinds, other.indices).save(codes / "other.npz")
-    with pytest.raises(EvidenceError, match="different factors"):
+    with pytest.raises(FileError, match="different factors"):
         codes_of(Options(tmp_path, codes=codes), 10)
 
 
 def test_weights_or_codes_are_asked_for(tmp_path, codes):
     experiment = experiment_of(paper_of("004"), "fig6")
-    with pytest.raises(EvidenceError, match="--weights"):
+    with pytest.raises(OptionError, match="--weights"):
         experiment.check(Options(tmp_path))
     experiment.check(Options(tmp_path, codes=codes))
-    with pytest.raises(EvidenceError, match=r"--codes .* is not a folder"):
+    with pytest.raises(FileError, match=r"--codes .* is not a folder"):
         experiment.check(Options(tmp_path, codes=tmp_path / "nowhere"))
 
 

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from unweave.auditing.conformance import check_metric
     from unweave.card import Assumption, Card, Metric, MetricError, MetricUndefined, metric
     from unweave.encoding import encode
-    from unweave.errors import FileError, InputError, OptionError, UnweaveError
+    from unweave.errors import FileError, InputError, InputWarning, OptionError, UnweaveError
     from unweave.evaluation import Evaluation, compare, evaluate
+    from unweave.evaluation.probe import ProbeReport, probe
     from unweave.evaluation.similarity import Similarity, similarity
     from unweave.evaluation.unlabelled import Unlabelled, unlabelled
-    from unweave.evidence import Evidence, EvidenceError, EvidenceOptions, FactorKind, Jacobians, Posterior
+    from unweave.evidence import Evidence, EvidenceOptions, FactorKind, Jacobians, Posterior
     from unweave.identifiability import Ladder, ladder
     from unweave.metrics.manifolds import Spectrum, spectrum
     from unweave.score import Score
@@ -40,11 +41,11 @@ else:  # type checkers would accept any name from a module with __getattr__
             "Diagnosis": "unweave.trust",
             "Evaluation": "unweave.evaluation",
             "Evidence": "unweave.evidence",
-            "EvidenceError": "unweave.evidence",
             "EvidenceOptions": "unweave.evidence",
             "FactorKind": "unweave.evidence",
             "FileError": "unweave.errors",
             "InputError": "unweave.errors",
+            "InputWarning": "unweave.errors",
             "Jacobians": "unweave.evidence",
             "Ladder": "unweave.identifiability",
             "Metric": "unweave.card",
@@ -53,6 +54,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "NoiseFloor": "unweave.trust",
             "OptionError": "unweave.errors",
             "Posterior": "unweave.evidence",
+            "ProbeReport": "unweave.evaluation.probe",
             "Score": "unweave.score",
             "Similarity": "unweave.evaluation.similarity",
             "Unlabelled": "unweave.evaluation.unlabelled",
@@ -72,12 +74,22 @@ else:  # type checkers would accept any name from a module with __getattr__
             "metrics": "unweave.metrics",
             "models": "unweave.models",
             "noise_floor": "unweave.trust",
+            "probe": "unweave.evaluation.probe",
             "similarity": "unweave.evaluation.similarity",
             "spectrum": "unweave.metrics.manifolds",
             "sweeps": "unweave.sweeps",
             "synthetic": "unweave.synthetic",
             "trust": "unweave.trust",
             "unlabelled": "unweave.evaluation.unlabelled",
+        },
+        {
+            "score": "unweave.evaluate(factors, codes)",
+            "geometry": "unweave.spectrum(decoder), or metrics such as unweave.metrics.manifold_entropy",
+            "report": "unweave.evaluate(factors, codes).to_html('page.html')",
+            "train": "unweave.models.train",
+            "explain": "help(unweave.metrics.mcc), or unweave explain mcc on the command line",
+            "load": "unweave.Evaluation.load, or unweave.datasets.load",
+            **dict.fromkeys(("mcc", "r2", "dci", "mig", "sap"), "unweave.metrics, such as unweave.metrics.mcc"),
         },
     )
 
@@ -99,7 +111,7 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "InputError",
     "OptionError",
     "FileError",
-    "EvidenceError",
+    "InputWarning",
     "encode",
     "diagnose",
     "Diagnosis",
@@ -107,6 +119,8 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "NoiseFloor",
     "spectrum",
     "Spectrum",
+    "probe",
+    "ProbeReport",
     "similarity",
     "Similarity",
     "unlabelled",

@@ -45,6 +45,8 @@ class Encoded:
         Indices of the images in the data set.
     note : mapping
         How the codes were computed: model, data set and its fingerprint, rows, and seed.
+    row_groups : array, n, optional
+        The group of each row, such as its episode, if the data set has groups.
     """
 
     arrays: Mapping[str, NDArray[Any]]
@@ -53,6 +55,7 @@ class Encoded:
     kinds: tuple[str, ...]
     indices: NDArray[np.int64]
     note: Mapping[str, Any] = field(default_factory=dict)
+    row_groups: NDArray[np.int64] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -75,14 +78,19 @@ class Encoded:
         return self.means
 
     def evidence(self, **options: Any) -> Evidence:
-        """Evidence of the factors and codes."""
+        """Evidence of the factors and codes, and of the groups of rows if there are any."""
+        options = {"row_groups": self.row_groups} | options
         kinds = dict(zip(self.factor_names, self.kinds, strict=True))
+        if not self.factor_names:
+            return Evidence(None, self.codes, **options)
         return Evidence(self.factors, self.codes, factor_names=self.factor_names, kinds=kinds, **options)
 
     def rows(self, chosen: NDArray[Any] | slice) -> Encoded:
         """The codes and factors of some of the rows."""
         arrays = {name: array[chosen] for name, array in self.arrays.items()}
-        return replace(self, arrays=arrays, factors=self.factors[chosen], indices=self.indices[chosen])
+        groups = None if self.row_groups is None else self.row_groups[chosen]
+        indices = self.indices[chosen]
+        return replace(self, arrays=arrays, factors=self.factors[chosen], indices=indices, row_groups=groups)
 
     def save(self, path: str | Path) -> Path:
         """Write the file; an interruption does not leave an incomplete file."""
@@ -94,6 +102,7 @@ class Encoded:
             **self.arrays,
             "indices": self.indices,
             "note": np.array(json.dumps(dict(self.note))),
+            **({} if self.row_groups is None else {"row_groups": self.row_groups}),
         }
         write_result(path, lambda file: np.savez(file, **content))
         return path
@@ -110,7 +119,8 @@ def read_encoded(path: str | Path) -> Encoded:
         names, kinds = (tuple(map(str, arrays.pop(name))) for name in (NAMES, KINDS))
         note = json.loads(str(arrays.pop("note")))
         codes = {name: array for name, array in arrays.items() if name.startswith("codes")}
-        return Encoded(codes, arrays["factors"], names, kinds, arrays["indices"], note)
+        groups = arrays.get("row_groups")
+        return Encoded(codes, arrays["factors"], names, kinds, arrays["indices"], note, groups)
     except UnweaveError:
         raise
     except KeyError as error:
@@ -274,9 +284,10 @@ BATCHES_PER_PART = 20
 
 def encode(
     model: Any,
-    dataset: DataSet,
-    out: str | Path | None = None,
+    dataset: Any,
+    factors: object = None,
     *,
+    out: str | Path | None = None,
     rows: int | None = None,
     seed: int = 0,
     batch_size: int = 250,
@@ -291,8 +302,12 @@ def encode(
         Takes images (n x channels x height x width, float32 from 0 to 1) and returns their codes (n x m), mean and std,
         mean and log-variance, a `Posterior`, or a mapping with 'mean', 'std' or 'log_variance', and 'categories'. A
         third output is the probabilities of categorical codes, n x k each.
-    dataset : `DataSet`
-        A `DependentSample` has dependent factors and needs ``rows``.
+    dataset : `DataSet`, array, tensor, or DataLoader
+        A `DependentSample` has dependent factors and needs ``rows``. Images of your own are an array or a tensor with
+        an image in each row, which the model gets as they are, or an iterable of batches, each of images or of a pair
+        of images and factors.
+    factors : table, optional
+        Factors of your own images, in their order.
     out : path, optional
         File to write, .npz. An interrupted encoding continues when it is called again.
     rows : int, optional
@@ -313,6 +328,16 @@ def encode(
     """
     if batch_size < 1:
         raise OptionError(f"batch_size is {batch_size}: use at least one image per batch.")
+    if not isinstance(dataset, DataSet):
+        if rows is not None:
+            raise OptionError("rows draws from a data set: pass the images and factors that you want encoded.")
+        encoded = _of_own_images(model, dataset, factors, batch_size, spread)
+        if out is not None:
+            _folder_of_parts(out)  # checks the name
+            encoded.save(out)
+        return encoded
+    if factors is not None:
+        raise OptionError(f"{dataset.name} has its own factors: pass factors with images of your own only.")
     indices = _chosen(dataset, rows, seed)
     encoder, reader = encoder_of(model), OutputReader(spread)
     note = {
@@ -337,12 +362,58 @@ def encode(
                     store.add_arrays(key, part)
             parts.append(part)
         arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        encoded = Encoded(arrays, dataset.factors(indices), dataset.factor_names, dataset.kinds, indices, note)
+        groups = getattr(dataset, "row_groups", None)
+        groups = None if groups is None else groups[indices]
+        encoded = Encoded(arrays, dataset.factors(indices), dataset.factor_names, dataset.kinds, indices, note, groups)
         if out is not None:
             encoded.save(out)
     if store is not None:
         shutil.rmtree(store.folder, ignore_errors=True)
     return encoded
+
+
+def _of_own_images(model: Any, images: Any, factors: object, batch_size: int, spread: Spread | None) -> Encoded:
+    """Codes of images in an array or in batches, and their factors."""
+    encoder, reader = encoder_of(model), OutputReader(spread)
+    codes: list[dict[str, NDArray[Any]]] = []
+    beside: list[NDArray[Any]] = []
+    for batch in _batches(images, batch_size):
+        pair = batch if isinstance(batch, (tuple, list)) else (batch,)
+        if isinstance(batch, Mapping) or not 1 <= len(pair) <= 2:
+            raise InputError("A batch is neither images nor a pair of images and factors: let the loader give these.")
+        shown = np.asarray(plain(pair[0]))
+        if shown.dtype.kind != "f":
+            raise InputError(
+                f"The images have type {shown.dtype}: pass them as the model was trained on them, such as images / 255."
+            )
+        codes.append(reader.arrays(encoder(shown.astype(np.float32)), len(shown)))
+        beside += [np.asarray(plain(part)).reshape(len(shown), -1) for part in pair[1:]]
+    if not codes:
+        raise InputError("There are no images: pass an array of images, or batches of them.")
+    if factors is None and len(beside) == len(codes):
+        factors = np.concatenate(beside)
+    arrays = {name: np.concatenate([part[name] for part in codes]) for name in codes[0]}
+    n_rows = len(arrays["codes"])
+    note = {"model": getattr(model, "__qualname__", type(model).__name__), "rows": n_rows}
+    if factors is None:
+        return Encoded(arrays, np.empty((n_rows, 0)), (), (), np.arange(n_rows), note)
+    read = Evidence(factors, arrays["codes"])
+    kinds = tuple(str(kind.value) for kind in read.kinds)
+    return Encoded(arrays, read.factors, read.factor_names, kinds, np.arange(n_rows), note)
+
+
+def _batches(images: Any, batch_size: int) -> Iterator[Any]:
+    """Batches of an array or tensor, or of a loader that gives batches."""
+    if hasattr(images, "shape"):
+        if len(images.shape) < 2:
+            raise InputError(f"The images have shape {tuple(images.shape)}: pass an array with one image in each row.")
+        return (images[start:stop] for start, stop in _stretches(len(images), batch_size))
+    if isinstance(images, (str, Path)) or not hasattr(images, "__iter__"):
+        raise InputError(
+            f"{type(images).__name__} has no images: pass an array, a tensor, a DataLoader, or a data set of "
+            "unweave.datasets."
+        )
+    return iter(images)
 
 
 def _chosen(dataset: DataSet, rows: int | None, seed: int) -> NDArray[np.int64]:

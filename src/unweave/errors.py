@@ -1,4 +1,4 @@
-"""The errors of the library. The message of each states what is wrong, where, and what to do."""
+"""The errors and warnings of the library. The message of each states what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -50,6 +50,17 @@ class FileError(UnweaveError):
     >>> read_sweep("missing.toml")
     Traceback (most recent call last):
     unweave.FileError: missing.toml cannot be read: No such file or directory.
+    """
+
+    __module__ = "unweave"
+
+
+class InputWarning(UserWarning):
+    """The data are used as they are, but probably not meant so: transposed, exchanged, one-hot, or an index column.
+
+    >>> import warnings
+    >>> import unweave
+    >>> warnings.simplefilter("ignore", unweave.InputWarning)  # for data that are meant so
     """
 
     __module__ = "unweave"

@@ -8,12 +8,15 @@ from importlib import import_module
 from typing import Any
 
 
-def on_demand(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def on_demand(
+    package: str, homes: Mapping[str, str], instead: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package whose public names are defined in these modules.
 
     ``homes`` maps every name to the module that defines it; a name that is a module itself maps to its own path. A name
     is resolved once and then stored in the package. A module whose import fails counts as a missing attribute, so that
-    `dir`, `help` and completion work. The error says what to install.
+    `dir`, `help` and completion work. The error says what to install. ``instead`` says what to use for names that
+    people expect here.
 
     >>> find, names = on_demand("unweave", {"Score": "unweave.score"})
     >>> find("Score").__name__, names()
@@ -22,14 +25,15 @@ def on_demand(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], A
 
     def find(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            hint = f": use {instead[name]}" if instead and name in instead else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         try:
             home = import_module(homes[name])
         except ImportError as error:
             raise AttributeError(f"{package}.{name} cannot be imported. {error}") from error
-        found = home if homes[name] == f"{package}.{name}" else getattr(home, name)
-        setattr(sys.modules[package], name, found)
-        return found
+        value = home if homes[name] == f"{package}.{name}" else getattr(home, name)
+        setattr(sys.modules[package], name, value)
+        return value
 
     def names() -> list[str]:
         return sorted(homes)

@@ -100,15 +100,15 @@ def imported(text: str, what: str) -> Any:
         raise OptionError(f"The {what} {text!r} is not an importable path: write module:name.")
     try:
         own = own_modules()
-        found = import_module(module_name) if own is None else own.load(module_name)
+        value = import_module(module_name) if own is None else own.load(module_name)
     except Exception as error:  # importing runs the code of the module, which can raise any exception
         reason = f"{type(error).__name__}: {error}"
         raise OptionError(f"The {what} {text!r} cannot be imported ({reason}): check the module.") from None
     for part in name.split("."):
-        if not hasattr(found, part):
-            public = [entry for entry in dir(found) if not entry.startswith("_")]
+        if not hasattr(value, part):
+            public = [entry for entry in dir(value) if not entry.startswith("_")]
             raise OptionError(
                 f"The {what} {text!r} was not found: {module_name} has no {part!r}, {suggestion(part, public)}"
             )
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return value

@@ -12,7 +12,7 @@ groups are ``unweave.metrics``, ``unweave.datasets``, ``unweave.objectives`` and
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -35,14 +35,15 @@ def plugins(group: str, taken: Iterable[str] = ()) -> dict[str, EntryPoint]:
     return entries
 
 
-def load_plugin(entry: EntryPoint) -> Any | None:
-    """Import what an entry point names; a package that cannot be imported is left out with a warning."""
+def load_plugin(entry: EntryPoint, is_right: Callable[[Any], bool] = callable, advice: str = "name a function") -> Any:
+    """Import what an entry point names; None with a warning if that fails, or if it is nothing of the right kind."""
     try:
-        return entry.load()
+        plugin = entry.load()
     except Exception as error:  # another package's import may raise anything
-        warnings.warn(
-            f"{entry.name!r} of {entry.value} is left out, because it cannot be imported "
-            f"({type(error).__name__}: {error}): mend or uninstall that package.",
-            stacklevel=3,
-        )
-        return None
+        reason = f"cannot be imported ({type(error).__name__}: {error}): mend or uninstall that package"
+    else:
+        if is_right(plugin):
+            return plugin
+        reason = f"is nothing that {entry.group} can use: {advice}"
+    warnings.warn(f"{entry.name!r} of {entry.value} is left out, because it {reason}.", stacklevel=3)
+    return None

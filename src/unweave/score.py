@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from types import ModuleType
+from typing import Any, Literal, NoReturn, Self
 
 from unweave.arrays import FloatArray, RealNumber
 from unweave.codec import plain_data, read_json, restored
+from unweave.errors import OptionError
 from unweave.findings import Finding, as_findings
 
 
@@ -149,3 +152,13 @@ class Score(RealNumber):
     def from_json(cls, text: str) -> Self:
         """Score from `to_json`."""
         return cls.from_dict(read_json(text))
+
+
+class _Module(ModuleType):
+    """This module, which people call because the command is called ``unweave score``."""
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        raise OptionError("unweave.score is no function: write unweave.evaluate(factors, codes).")
+
+
+sys.modules[__name__].__class__ = _Module

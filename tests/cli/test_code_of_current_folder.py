@@ -21,6 +21,8 @@ PLANTED = """
 EVERY_COMMAND = {
     "score": "score data.npz --quick --metrics mcc,r2 --html page.html",
     "compare": "compare data.npz other.npz --quick --metrics mcc",
+    "probe": "probe data.npz --probes linear",
+    "leaderboard": "leaderboard .",
     "report": "report saved.json --markdown page.md",
     "metrics": "metrics",
     "explain": "explain mcc",
@@ -91,7 +93,7 @@ def test_every_command(folder):
     output = finished(folder, sys.executable, folder.parent / "scripts" / "run_all.py", json.dumps(EVERY_COMMAND))
     codes = {line.split()[0]: int(line.split()[1]) for line in output.splitlines()}
     # these end with a sentence about their arguments, because a complete run would take too long here
-    assert {name for name, code in codes.items() if code} == {"checklist", "demo"}, output
+    assert {name for name, code in codes.items() if code} == {"checklist", "demo", "leaderboard"}, output
 
 
 @pytest.mark.parametrize(

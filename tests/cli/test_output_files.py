@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from unweave import InputError, evaluate
+from unweave import OptionError, evaluate
 from unweave.cli import main, terminal
 from unweave.whole_files import write_whole
 
@@ -94,5 +94,5 @@ def test_a_package_that_is_not_installed_is_one_sentence(saved, monkeypatch):
 
 def test_a_frame_of_a_package_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(InputError, match="The backend 'pandas' is not installed: install it, or use polars"):
+    with pytest.raises(OptionError, match="The backend 'pandas' is not installed: install it, or use another"):
         evaluate(FACTORS, FACTORS, metrics=["mcc"], quick=True).to_frame("pandas")

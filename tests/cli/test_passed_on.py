@@ -206,10 +206,12 @@ def test_options_of_encoding_reach_it(passed, folder):
     (folder / "model_here.py").write_text("def encoder(images):\n    return images.mean(axis=(1, 2))\n")
     command = ("encode", "model_here:encoder", "small_sprites", "--out=codes.npz")
     asked = {"rows": None, "seed": 0, "batch_size": 250}
-    (_, images, out), options = passed("unweave.encoding:encode", *command)
-    assert (len(images), out, options) == (4608, Path("codes.npz"), asked | {"spread": None, "progress": True})
+    (_, images), options = passed("unweave.encoding:encode", *command)
+    assert (len(images), options.pop("out")) == (4608, Path("codes.npz"))
+    assert options == asked | {"spread": None, "progress": True}
     stated = ("--rows=1", "--seed=2", "--batch-size=1", "--spread=std")
     _, options = passed("unweave.encoding:encode", *command, *stated)
+    assert options.pop("out") == Path("codes.npz")
     assert options == {"rows": 1, "seed": 2, "batch_size": 1, "spread": "std", "progress": True}
 
 
@@ -261,8 +263,8 @@ class TestFoldersOfRuns:
         monkeypatch.setattr("unweave.encoding.encode", encode)
         done = run("encode", folder, "--rows=7", "--seed=2", "--batch-size=5")
         out = folder / "good" / "codes.npz"
-        options = {"rows": 7, "seed": 2, "batch_size": 5, "progress": True}
-        assert calls == [((models[0], "its images", out), options)]
+        options = {"rows": 7, "seed": 2, "batch_size": 5, "progress": True, "out": out}
+        assert calls == [((models[0], "its images"), options)]
         assert (done.stdout, done.stderr) == (f"wrote {out}: 7 images, 3 codes\n", "bad: It diverged.\n")
 
     def test_models_are_compared_by_the_metrics_that_are_named(self, models, folder, bars, monkeypatch):
@@ -390,8 +392,8 @@ class TestTrainedDemonstration:
     def test_codes_are_scored_with_names_and_kinds(self, calls, tmp_path):
         trained_demonstration(tmp_path, lambda line: None, n_steps=3)
         assert calls["train"][1]["settings"].n_steps == 3
-        (model, _, out), options = calls["encode"]
-        assert (model, out) == ("the model", tmp_path / "codes.npz")
+        (model, _), options = calls["encode"]
+        assert (model, options.pop("out")) == ("the model", tmp_path / "codes.npz")
         assert options == {"rows": 2000, "progress": True}
         assert calls["decoder_of"] == (("the model",), {})
         (factors, codes), options = calls["evaluate"]

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from rich.rule import Rule
 from rich.text import Text
 
-from unweave import EvidenceError, FileError, Score
+from unweave import FileError, InputError, Score
 from unweave.cli import main
 from unweave.cli.demos import circuit_encoders
 from unweave.cli.score import _distinct_labels
@@ -128,7 +128,7 @@ def test_being_terminated_is_one_sentence(capsys):
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (EvidenceError("The rows\n do not pair up."), "Error: The rows do not pair up.\n"),
+        (InputError("The rows\n do not pair up."), "Error: The rows do not pair up.\n"),
         (ModuleNotFoundError("none", name="matplotlib"), "This needs matplotlib, which is not installed"),
     ],
 )

@@ -71,7 +71,7 @@ def add_result(record, result, place=""):
         add_text(record, re.sub(r"(?m)^\{.*$", "", result))
     elif hasattr(result, "to_markdown"):
         add_data(record, json.loads(result.to_json()), place)
-        add_data(record, result.to_frame().to_dict(as_series=False), f"{place}/frame")
+        add_data(record, result.to_frame("polars").to_dict(as_series=False), f"{place}/frame")
         add_data(record | {"numbers": {}, "levels": {}}, result.to_summary())  # its numbers are in the JSON
         page = re.sub(r"(?s)<(script|style).*?</\1>", "", result.to_html())
         for text in (str(result), result.to_markdown(), html.unescape(re.sub("<[^>]+>", "\n\n", page))):

@@ -119,12 +119,12 @@ def test_an_interrupted_encoding_goes_on(tmp_path):
         return means(images)
 
     with pytest.raises(Interrupted):
-        encode(failing, SPRITES, out, batch_size=50)
+        encode(failing, SPRITES, out=out, batch_size=50)
     assert not out.exists()
     kept = len(list((tmp_path / "codes.npz.parts").glob("0*.npz")))
     assert kept == 2
     counted = []
-    again = encode(lambda images: counted.append(len(images)) or means(images), SPRITES, out, batch_size=50)
+    again = encode(lambda images: counted.append(len(images)) or means(images), SPRITES, out=out, batch_size=50)
     assert sum(counted) == 4608 - 2000 + 8  # finished parts are not computed again; 8 images are the probe
     assert np.array_equal(again.means, encode(means, SPRITES, batch_size=50).means)
     assert not (tmp_path / "codes.npz.parts").exists()
@@ -144,7 +144,7 @@ def test_a_killed_encoding_leaves_nothing_half_written(tmp_path):
         "    if len(calls) > 50:\n"
         "        os._exit(9)\n"
         "    return images.mean(axis=(1, 2))\n"
-        "encode(encoder, small_sprites(), 'codes.npz', batch_size=50)\n"
+        "encode(encoder, small_sprites(), out='codes.npz', batch_size=50)\n"
     )
     source = Path(unweave.__file__).parents[1]
     environment = {**os.environ, "PYTHONPATH": str(source)}
@@ -153,7 +153,7 @@ def test_a_killed_encoding_leaves_nothing_half_written(tmp_path):
     whole = sorted(parts.glob("0*.npz"))
     assert len(whole) == 2
     whole[1].write_bytes(whole[1].read_bytes()[:300])  # a truncated part
-    found = encode(lambda images: images.mean(axis=(1, 2)), SPRITES, tmp_path / "codes.npz", batch_size=50)
+    found = encode(lambda images: images.mean(axis=(1, 2)), SPRITES, out=tmp_path / "codes.npz", batch_size=50)
     assert found.means == pytest.approx(SPRITES.images().mean(axis=(1, 2)), abs=1e-6)
 
 
@@ -167,11 +167,11 @@ def test_parts_of_another_model_are_not_taken(tmp_path):
         return means(images)
 
     with pytest.raises(Interrupted):
-        encode(failing, SPRITES, out, batch_size=50)
+        encode(failing, SPRITES, out=out, batch_size=50)
     with pytest.raises(FileError, match="another model"):
-        encode(lambda images: 2 * means(images), SPRITES, out, batch_size=50)
+        encode(lambda images: 2 * means(images), SPRITES, out=out, batch_size=50)
     with pytest.raises(FileError, match="another rows"):
-        encode(means, SPRITES, out, rows=100, batch_size=50)
+        encode(means, SPRITES, out=out, rows=100, batch_size=50)
 
 
 def test_a_full_disk_is_said(tmp_path, monkeypatch):
@@ -180,7 +180,7 @@ def test_a_full_disk_is_said(tmp_path, monkeypatch):
 
     monkeypatch.setattr(store.np, "savez", full)
     with pytest.raises(FileError, match="No space left on device; make room and give the same command again"):
-        encode(means, SPRITES, tmp_path / "codes.npz", rows=20)
+        encode(means, SPRITES, out=tmp_path / "codes.npz", rows=20)
     assert not (tmp_path / "codes.npz").exists()
     assert not list((tmp_path / "codes.npz.parts").glob("*.unfinished"))
 
@@ -195,10 +195,10 @@ def test_a_disk_that_is_full_at_the_very_beginning(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(store, "write_whole", full)
         with pytest.raises(FileError, match="cannot be written: No space left"):
-            encode(means, SPRITES, out, rows=20)
+            encode(means, SPRITES, out=out, rows=20)
     # as of a process that was killed during writing
     (tmp_path / "codes.npz.parts" / ".unweave-0123456789abcdef.unfinished").write_text("{")
-    assert encode(means, SPRITES, out, rows=20).n_rows == 20
+    assert encode(means, SPRITES, out=out, rows=20).n_rows == 20
     assert read_encoded(out).n_rows == 20
     assert not (tmp_path / "codes.npz.parts").exists()
 
@@ -206,7 +206,7 @@ def test_a_disk_that_is_full_at_the_very_beginning(tmp_path, monkeypatch):
 @pytest.mark.parametrize("n_letters", [245, 246, 251])
 def test_the_name_of_the_file_may_have_any_legal_length(tmp_path, n_letters):
     out = tmp_path / f"{'c' * n_letters}.npz"
-    assert encode(means, SPRITES, out, rows=20).n_rows == 20
+    assert encode(means, SPRITES, out=out, rows=20).n_rows == 20
     assert list(tmp_path.iterdir()) == [out]
 
 
@@ -221,7 +221,7 @@ def test_codes_that_are_no_numbers_late_in_the_data(tmp_path):
 
     seen = []
     with pytest.raises(InputError, match=r"returned nan as codes, in row 49 and column 1"):
-        encode(late, SPRITES, tmp_path / "codes.npz", batch_size=50)
+        encode(late, SPRITES, out=tmp_path / "codes.npz", batch_size=50)
     assert not (tmp_path / "codes.npz").exists()
 
 
@@ -251,7 +251,9 @@ def test_interrupting_the_command(tmp_path, monkeypatch):
 
 
 def test_the_file_goes_into_score(tmp_path):
-    encode(lambda images: (means(images), np.full((len(images), 3), 0.2)), SPRITES, tmp_path / "codes.npz", rows=600)
+    encode(
+        lambda images: (means(images), np.full((len(images), 3), 0.2)), SPRITES, out=tmp_path / "codes.npz", rows=600
+    )
     files = read_files(tmp_path / "codes.npz")
     assert list(files.factors) == ["shape", "scale", "x", "y"]
     assert files.kinds == list(SPRITES.kinds)
@@ -268,7 +270,7 @@ def test_categories_go_into_score(tmp_path):
     def encoder(images):
         return means(images), np.full((len(images), 3), 0.2), {"kind": categories(images)}
 
-    encode(encoder, SPRITES, tmp_path / "codes.npz", rows=100)
+    encode(encoder, SPRITES, out=tmp_path / "codes.npz", rows=100)
     assert list(read_files(tmp_path / "codes.npz").codes.categories) == ["kind"]
 
 
@@ -325,7 +327,7 @@ def test_a_torch_module():
 
 
 def test_a_broken_file_of_codes(tmp_path):
-    encode(means, SPRITES, tmp_path / "codes.npz", rows=20)
+    encode(means, SPRITES, out=tmp_path / "codes.npz", rows=20)
     content = (tmp_path / "codes.npz").read_bytes()
     (tmp_path / "cut.npz").write_bytes(content[:-100])
     np.savez(tmp_path / "other.npz", codes=np.zeros((3, 2)))
@@ -347,7 +349,7 @@ def test_a_file_of_codes_runs_nothing(tmp_path, capsys):
         arrays = dict(content)
     arrays["codes"] = np.array([Opened()], dtype=object)
     np.savez(path, **arrays)
-    with pytest.raises(InputError):
+    with pytest.raises(FileError):
         read_encoded(path)
     assert capsys.readouterr().out == ""
 
@@ -360,7 +362,7 @@ def test_rows_drawn_without_a_seed_are_those_of_seed_zero():
 
 def test_geometry_says_that_codes_are_no_decoder(tmp_path):
     path = tmp_path / "codes.npz"
-    encode(lambda images: images.mean(axis=(1, 2)), small_sprites(), path, rows=10)
+    encode(lambda images: images.mean(axis=(1, 2)), small_sprites(), out=path, rows=10)
     done = CliRunner().invoke(main, ["geometry", str(path)])
     assert done.exit_code == 2
     assert "has codes" in done.output
@@ -398,7 +400,7 @@ def test_the_file_has_all_that_was_encoded(tmp_path):
     def encoder(images):
         return means(images), np.full((len(images), 3), 0.2), {"kind": categories(images)}
 
-    found = encode(encoder, FEW, tmp_path / "codes.npz", rows=7)
+    found = encode(encoder, FEW, out=tmp_path / "codes.npz", rows=7)
     again = read_encoded(tmp_path / "codes.npz")
     for each in (found, again, found.rows(slice(None))):
         assert {name: array.tolist() for name, array in each.arrays.items()} == {
@@ -427,12 +429,12 @@ def constant(value, fails=False):
 def test_a_model_is_recognised_by_its_first_codes_to_three_decimals(tmp_path):
     out = tmp_path / "codes.npz"
     with pytest.raises(Interrupted):
-        encode(constant(0.25, fails=True), FEW, out)
+        encode(constant(0.25, fails=True), FEW, out=out)
     manifest = json.loads((tmp_path / "codes.npz.parts" / "manifest.json").read_text())
     assert len(bytes.fromhex(manifest["model"])) == 16
     with pytest.raises(FileError, match="another model"):
-        encode(constant(0.252), FEW, out)
-    assert encode(constant(0.2502), FEW, out).n_rows == 18
+        encode(constant(0.252), FEW, out=out)
+    assert encode(constant(0.2502), FEW, out=out).n_rows == 18
 
 
 def test_models_are_named_by_a_module_whether_there_are_weights_or_not(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 import unweave
 from unweave import Evaluation, Evidence, Posterior, Score, compare, evaluate
 from unweave.metrics import CATALOGUE, jemmig, t_mex
-from unweave.trust.floors import noise_floor
+from unweave.trust import noise_floor
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(150, 3))

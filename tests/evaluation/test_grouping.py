@@ -45,7 +45,7 @@ def test_single_seeds_have_no_spread(sixty):
 
 
 def test_every_representation_needs_a_group(sixty):
-    with pytest.raises(unweave.EvidenceError, match="is in no group"):
+    with pytest.raises(unweave.InputError, match="is in no group"):
         sixty.grouped({"setting 00 seed 0": "a"})
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave import Evidence, EvidenceError, Score, compare, evaluate, metrics
+from unweave import Evidence, OptionError, Score, compare, evaluate, metrics
 from unweave.evaluation import loop as judging
 from unweave.metrics import mcc, r2
-from unweave.trust.comparison import compared
+from unweave.trust import compared, interval
 from unweave.trust.effects import N_DRAWS
-from unweave.trust.intervals import N_PARTS, interval
+from unweave.trust.intervals import N_PARTS
 
 RNG = np.random.default_rng(0)
 FACTORS, NOISE = RNG.normal(size=(2, 120, 2))
@@ -71,7 +71,7 @@ def test_a_metric_that_fails_somewhere_compares_nothing():
 
 
 def test_what_is_no_level_is_refused():
-    with pytest.raises(EvidenceError, match="level=95 is not a level"):
+    with pytest.raises(OptionError, match="level=95 is not a level"):
         evaluate(FACTORS, FACTORS, metrics=["mcc"], level=95)
 
 

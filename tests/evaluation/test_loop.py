@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import unweave
-from unweave import EvidenceError, OptionError, Posterior, Score, UnweaveError, compare, evaluate, metric, metrics
+from unweave import InputError, OptionError, Posterior, Score, UnweaveError, compare, evaluate, metric, metrics
 from unweave.estimators import Linear
 from unweave.evaluation import loop
 from unweave.findings import Finding
@@ -89,7 +89,7 @@ class TestRows:
         posterior = Posterior(CODES, np.ones_like(CODES))
         quickly = {"metrics": "mcc", "quick": True}
         assert evaluate(FACTORS, posterior, **quickly)["mcc"] == evaluate(evidence, **quickly)["mcc"]
-        with pytest.raises(EvidenceError, match=r"An Evidence already contains the codes.*pass it alone"):
+        with pytest.raises(InputError, match=r"An Evidence already contains the codes.*pass it alone"):
             evaluate(evidence, CODES)
 
 
@@ -102,7 +102,7 @@ class TestFailures:
         assert problems["no_score"].startswith("no_score failed with MetricError: no_score returned 0.5")
         assert (problems["mcc"], problems["half"], float(evaluation["half"])) == (None, None, 0.5)
         assert "boom failed with ZeroDivisionError: two lines" in str(evaluation)
-        with pytest.raises(EvidenceError, match="boom failed with ZeroDivisionError"):
+        with pytest.raises(InputError, match="boom failed with ZeroDivisionError"):
             evaluation["boom"]
 
     def test_a_chance_level_that_raises_stays_in_its_row(self):
@@ -122,13 +122,13 @@ class TestFailures:
         ],
     )
     def test_wrong_option_values_are_refused_before_the_run(self, metric, message):
-        with pytest.raises(EvidenceError, match=message):
+        with pytest.raises(InputError, match=message):
             evaluate(FACTORS, CODES, metrics=[metric, "r2"])
 
     def test_families_are_names(self):
         labels = evaluate(FACTORS, CODES, metrics=["infomec", "mcc"], quick=True).labels
         assert labels == ("infomec_modularity", "infomec_explicitness", "infomec_compactness", "mcc")
-        with pytest.raises(EvidenceError, match="There is no metric called 'dcii': did you mean 'dci'"):
+        with pytest.raises(OptionError, match="There is no metric called 'dcii': did you mean 'dci'"):
             evaluate(FACTORS, CODES, metrics=["dcii"])
 
     @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ class TestFailures:
         ],
     )
     def test_one_side_alone_says_what_is_missing(self, given, message):
-        with pytest.raises(EvidenceError, match=message):
+        with pytest.raises(InputError, match=message):
             evaluate(**given)
 
     @pytest.mark.parametrize(
@@ -224,12 +224,12 @@ class TestJobs:
 
     @pytest.mark.parametrize("budget", [float("nan"), -1, "30", None], ids=str)
     def test_what_is_not_a_time(self, budget):
-        with pytest.raises(EvidenceError, match=r"budget=.* is not a time: use a number of seconds from 0"):
+        with pytest.raises(OptionError, match=r"budget=.* is not a time: use a number of seconds from 0"):
             evaluate(FACTORS, CODES, metrics="mcc", budget=budget)
 
     @pytest.mark.parametrize("n_jobs", [0, "2", 1.5], ids=str)
     def test_what_is_not_a_number_of_threads(self, n_jobs):
-        with pytest.raises(EvidenceError, match=r"n_jobs=.* is not a number of threads: use 1 or more, or -1 for all"):
+        with pytest.raises(OptionError, match=r"n_jobs=.* is not a number of threads: use 1 or more, or -1 for all"):
             evaluate(FACTORS, CODES, metrics="mcc", n_jobs=n_jobs)
 
 
@@ -256,7 +256,7 @@ class TestCompare:
         ("representations", "message"),
         [
             ({}, "There is nothing to compare: pass a mapping from names to codes"),
-            ([CODES, NOISE], "There is nothing to compare"),
+            ([], "There is nothing to compare"),
             ({1: CODES, "1": NOISE}, "Two representations have the same name"),
             (
                 {"good": CODES, "bad": CODES[:5]},
@@ -267,12 +267,12 @@ class TestCompare:
         ids=["none", "list", "same name", "length", "infinite"],
     )
     def test_what_cannot_be_compared(self, representations, message):
-        with pytest.raises(EvidenceError, match=message):
+        with pytest.raises(InputError, match=message):
             compare(FACTORS, representations, metrics="mcc")
 
     def test_no_row_is_complete_everywhere(self):
         first, second = np.where(np.arange(4) < 2, np.nan, 1.0), np.where(np.arange(4) < 2, 1.0, np.nan)
-        with pytest.raises(EvidenceError, match="Every row is missing in one of the representations"):
+        with pytest.raises(InputError, match="Every row is missing in one of the representations"):
             compare([1, 2, 3, 4], {"first": first, "second": second}, missing="drop")
 
 
@@ -373,7 +373,7 @@ def test_the_bar_lasts_for_all_scores_and_for_the_planned_share_of_the_budget(mo
 
 @pytest.mark.parametrize("level", [0, 1, -0.1, "0.95"])
 def test_a_level_lies_between_0_and_1(level):
-    with pytest.raises(EvidenceError, match="is not a level: use a number between 0 and 1"):
+    with pytest.raises(OptionError, match="is not a level: use a number between 0 and 1"):
         evaluate(FACTORS, CODES, metrics="mcc", level=level)
 
 

@@ -101,7 +101,7 @@ def far_below():
 
 def test_one_floor_everywhere(far_below):
     summary = {metric["label"]: metric["cells"][0] for metric in far_below.to_summary()["metrics"]}
-    frame = far_below.to_frame()
+    frame = far_below.to_frame("polars")
     saved = Evaluation.from_json(far_below.to_json())
     for row in far_below.rows:
         draws = np.array(row.noise_floor.draws)

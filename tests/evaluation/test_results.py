@@ -4,12 +4,13 @@ import dataclasses
 import json
 import math
 import re
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from unweave import Evaluation, EvidenceError, compare, evaluate
+from unweave import Evaluation, InputError, OptionError, compare, evaluate
 from unweave.evaluation.results import notes_of
 from unweave.findings import Finding
 
@@ -57,7 +58,7 @@ def test_save_and_load(evaluation, tmp_path):
     ],
 )
 def test_json_of_something_else(text, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(InputError, match=message):
         Evaluation.from_json(text)
 
 
@@ -80,7 +81,7 @@ def test_json_of_something_else(text, message):
 def test_an_edited_file_is_refused_in_one_sentence(evaluation, edit, place):
     content = json.loads(evaluation.to_json())
     edit(content)
-    with pytest.raises(EvidenceError, match=place) as refused:
+    with pytest.raises(InputError, match=place) as refused:
         Evaluation.from_json(json.dumps(content))
     assert "evaluate again" in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -91,9 +92,9 @@ def test_scores_by_metric_representation_and_seed(evaluation):
     assert evaluation.score("r2", "noise", 1) != evaluation.score("r2", "noise", 0)
     with pytest.raises(KeyError, match="no score of 'dci'; there are mcc, r2, mig"):
         evaluation.score("dci")
-    with pytest.raises(EvidenceError, match="A split into 100 parts needs at least 100 rows and there are 80"):
+    with pytest.raises(InputError, match="A split into 100 parts needs at least 100 rows and there are 80"):
         evaluation.score("r2 (n_folds=100)")
-    with pytest.raises(EvidenceError, match=r"There are 2 representations \('kept', 'noise'\): write evaluation.score"):
+    with pytest.raises(InputError, match=r"There are 2 representations \('kept', 'noise'\): write evaluation\["):
         evaluation["mcc"]
 
 
@@ -142,8 +143,14 @@ def test_frames(evaluation, backend):
     assert "A split into 100 parts" in " ".join(columns["note"])
 
 
-def test_the_default_frame_is_polars(evaluation):
-    assert evaluation.to_frame().columns == evaluation.to_frame("polars").columns
+def test_the_default_frame_is_of_a_library_that_is_installed(evaluation, monkeypatch):
+    for backend in ("pandas", "polars", "pyarrow"):
+        assert type(evaluation.to_frame()).__module__.split(".")[0] == backend
+        monkeypatch.setitem(sys.modules, backend, None)
+    with pytest.raises(OptionError, match="needs pandas, polars or pyarrow, and none is installed: install one"):
+        evaluation.to_frame()
+    with pytest.raises(OptionError, match=r"backend='dask' is not known: use 'pandas', 'polars', 'pyarrow'\."):
+        evaluation.to_frame("dask")
 
 
 def test_notes_stand_once_with_their_metrics(evaluation):
@@ -209,7 +216,7 @@ def test_fields_that_are_nan_are_equal_to_themselves(evaluation):
 
 
 def test_a_frame_has_the_numbers_of_every_check(evaluation):
-    lines = evaluation.to_frame().to_dicts()
+    lines = evaluation.to_frame("polars").to_dicts()
     assert any(row.noise_floor and row.interval and row.verdict for row in evaluation.rows)
     for row, line in zip(evaluation.rows, lines, strict=True):
         expected = {name: getattr(row.noise_floor, name, math.nan) for name in ("floor", "p_value", "calibrated")}
@@ -225,7 +232,7 @@ def test_a_frame_has_the_numbers_of_every_check(evaluation):
 @pytest.mark.parametrize(("n", "shown"), [(2, "'a', 'b'"), (4, "'a', 'b', 'c', 'd'"), (5, "'a', 'b', 'c', 'd', ...")])
 def test_four_representations_are_named(n, shown):
     several = Evaluation((), SimpleNamespace(representations=dict.fromkeys("abcdefg"[:n])))
-    with pytest.raises(EvidenceError, match=re.escape(f"There are {n} representations ({shown}): write evaluation")):
+    with pytest.raises(InputError, match=re.escape(f"There are {n} representations ({shown}): write evaluation")):
         several["mcc"]
 
 

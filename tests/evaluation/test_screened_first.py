@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from scipy import sparse
 
-from unweave import Evidence, EvidenceError, compare, evaluate
+from unweave import Evidence, InputError, compare, evaluate
 from unweave.cli import main
 from unweave.evaluation import Evaluation
 from unweave.evaluation import loop as screened_first
@@ -59,7 +59,7 @@ def test_named_metrics_take_all_codes_unless_told_otherwise():
     everything = evaluate(CONCEPTS, SPARSE, metrics=["mcc"], quick=True)
     assert everything["mcc"].raw == pytest.approx(mcc(CONCEPTS, CODES).raw, abs=1e-10)
     assert everything.data.screening == {}
-    with pytest.raises(EvidenceError, match="The codes were not screened: pass screen=True"):
+    with pytest.raises(InputError, match="The codes were not screened: pass screen=True"):
         everything.code_frame()
     chosen = evaluate(CONCEPTS, CODES, metrics=["mcc"], quick=True, screen=True)
     second = np.sort(Evidence(CONCEPTS, CODES).split(0.5, seed=0)[1])

@@ -128,7 +128,7 @@ def test_several_representations_give_a_matrix():
     assert matrix[0, 2] == pytest.approx(1)
     assert np.allclose(matrix, matrix.T)
     assert "a, b" in str(found)
-    with pytest.raises(unweave.EvidenceError, match="matrix"):
+    with pytest.raises(unweave.InputError, match="matrix"):
         found["cka"]
 
 
@@ -143,5 +143,5 @@ def test_several_representations_give_a_matrix():
     ],
 )
 def test_bad_input(arguments, options, words):
-    with pytest.raises(unweave.EvidenceError, match=words):
+    with pytest.raises(unweave.InputError, match=words):
         unweave.similarity(*arguments, **options)

@@ -79,9 +79,9 @@ def test_codes_that_a_posterior_switches_off_do_not_count():
 
 
 def test_refusals():
-    with pytest.raises(unweave.EvidenceError, match="There are no runs"):
+    with pytest.raises(unweave.InputError, match="There are no runs"):
         unweave.unlabelled({})
-    with pytest.raises(unweave.EvidenceError, match="same samples"):
+    with pytest.raises(unweave.InputError, match="same samples"):
         unweave.unlabelled({"a": CODES, "b": CODES[:10]})
 
 

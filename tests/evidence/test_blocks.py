@@ -6,7 +6,7 @@ import numpy as np
 import polars
 import pytest
 
-from unweave import Evidence, EvidenceError, FileError, evaluate
+from unweave import Evidence, FileError, InputError, evaluate
 from unweave.card.decorator import metric_of
 from unweave.evidence.blocks import (
     ArrayPart,
@@ -138,9 +138,9 @@ def test_tables_of_dask_are_read_by_partitions(monkeypatch):
     assert (evidence.all_rows.n_rows, evidence.code_names[0], evidence.factor_names[2]) == (N, "c0", "shape")
     for metric in (mcc, mig):
         assert metric(evidence).raw == pytest.approx(metric(FACTORS, CODES, kinds=KINDS).raw, abs=1e-10)
-    with pytest.raises(EvidenceError, match=r"partitions do not pair up.*repartition"):
+    with pytest.raises(InputError, match=r"partitions do not pair up.*repartition"):
         Evidence(factors, codes.repartition(npartitions=3))
-    with pytest.raises(EvidenceError, match="Column 'shape' of the codes is not numeric"):
+    with pytest.raises(InputError, match="Column 'shape' of the codes is not numeric"):
         Evidence(codes, factors)
 
 
@@ -206,7 +206,7 @@ def test_rows_with_missing_values_are_refused_or_dropped():
     factors, codes = np.array([COLUMNS["factor size"], COLUMNS["factor level"]]).T, CODES.copy()
     codes[1234, 0] = np.nan
     source = array_blocks(factors, codes, rows_in_part=500, sample_rows=200)
-    with pytest.raises(EvidenceError, match="missing in row 1234"):
+    with pytest.raises(InputError, match="missing in row 1234"):
         Evidence(source)
     found = Evidence(source, missing="drop")
     assert (found.all_rows.n_rows, found.n_dropped) == (N - 1, 1)
@@ -228,15 +228,15 @@ def test_bad_blocks_say_what_is_wrong(tmp_path):
         ArrayPart(CODES[:, :1], CODES[:, :3], 0, 100),
         ArrayPart(CODES[:, :1], CODES[:, :2], 0, 100),
     ]
-    with pytest.raises(EvidenceError, match="block at row 100 has 1 factors and 2 codes, and there are 1 and 3"):
+    with pytest.raises(InputError, match="block at row 100 has 1 factors and 2 codes, and there are 1 and 3"):
         Evidence(RowBlocks(two, ("a",), ("x", "y", "z")))
-    with pytest.raises(EvidenceError, match="factors have 10 rows, codes have 20 rows"):
+    with pytest.raises(InputError, match="factors have 10 rows, codes have 20 rows"):
         array_blocks(CODES[:10], CODES[:20])
-    with pytest.raises(EvidenceError, match="row_groups are not read in blocks"):
+    with pytest.raises(InputError, match="row_groups are not read in blocks"):
         Evidence(array_blocks(CODES[:, :1], CODES), row_groups=np.zeros(N))
     infinite = CODES.copy()
     infinite[5, 1] = np.inf
-    with pytest.raises(EvidenceError, match="'code 1' reaches inf from row 0 on"):
+    with pytest.raises(InputError, match="'code 1' reaches inf from row 0 on"):
         Evidence(array_blocks(CODES[:, :1], infinite))
     folder_of(tmp_path)
     polars.DataFrame({"factor size": [1.0]}).write_parquet(tmp_path / "part-9.parquet")
@@ -264,11 +264,11 @@ def test_stretches_are_spread_from_the_first_row_to_the_last():
 
 def test_rows_without_a_complete_one_are_refused():
     codes = np.where(np.arange(40) < 20, 1.0, np.nan)[:, None]
-    with pytest.raises(EvidenceError, match="No row from 20 on is complete"):
+    with pytest.raises(InputError, match="No row from 20 on is complete"):
         Evidence(array_blocks(np.arange(40.0), codes, rows_in_part=20), missing="drop")
-    with pytest.raises(EvidenceError, match="Every row that was examined has a missing value"):
+    with pytest.raises(InputError, match="Every row that was examined has a missing value"):
         Evidence(array_blocks(np.arange(20.0), codes[20:]), missing="drop")
-    with pytest.raises(EvidenceError, match="There are no rows"):
+    with pytest.raises(InputError, match="There are no rows"):
         Evidence(array_blocks(np.empty(0), np.empty((0, 2))))
 
 
@@ -282,9 +282,9 @@ def test_sampled_rows_keep_their_pairs_where_rows_are_dropped():
 def test_names_and_axes_of_arrays():
     blocks = array_blocks(CODES[:, 0], CODES, code_names=list("abcde"))
     assert (blocks.factor_names, blocks.code_names, blocks.n_rows) == (("factor 0",), tuple("abcde"), N)
-    with pytest.raises(EvidenceError, match="There are 2 code names for 5 codes: give one for each column"):
+    with pytest.raises(InputError, match="There are 2 code names for 5 codes: give one for each column"):
         array_blocks(CODES[:, 0], CODES, code_names=["a", "b"])
-    with pytest.raises(EvidenceError, match=r"The factors have shape \(3, 2, 2\): pass one row per sample"):
+    with pytest.raises(InputError, match=r"The factors have shape \(3, 2, 2\): pass one row per sample"):
         array_blocks(np.zeros((3, 2, 2)), CODES[:3])
 
 
@@ -304,7 +304,7 @@ def test_text_of_later_blocks_is_numbered_after_that_of_earlier_ones():
     assert reader.read([np.array(["a", "c"])], codes, 0)[0].tolist() == [[0.0], [1.0]]
     assert reader.read([np.array(["b", None], dtype=object)], codes, 2)[0].tolist() == [[2.0]]
     assert reader.levels == {0: ("a", "c", "b")}
-    with pytest.raises(EvidenceError, match="Factor 'shape' is text in some blocks and numbers in others"):
+    with pytest.raises(InputError, match="Factor 'shape' is text in some blocks and numbers in others"):
         reader.read([np.array([1.0, 2.0])], codes, 4)
 
 
@@ -314,7 +314,7 @@ def test_numbers_at_the_limit_of_blocks(end):
     near = {"lowest": np.array([-1.0, -1.0]), "highest": np.array([1.0, 1.0])}
     sign = -1 if end == "lowest" else 1
     reader.check_reach(**near | {end: np.array([sign, sign * 1e150])}, first_row=3)
-    with pytest.raises(EvidenceError, match=r"'u' reaches 1.1e\+150 from row 3 on"):
+    with pytest.raises(InputError, match=r"'u' reaches 1.1e\+150 from row 3 on"):
         reader.check_reach(**near | {end: np.array([sign, sign * 1.1e150])}, first_row=3)
 
 

@@ -14,7 +14,7 @@ import polars
 import pytest
 from click.testing import CliRunner
 
-from unweave import Evidence, EvidenceError
+from unweave import Evidence, InputError
 from unweave.cli import main
 from unweave.evidence import blocks as on_cluster
 from unweave.evidence.blocks import ArrayPart, RowBlocks
@@ -22,7 +22,7 @@ from unweave.files.formats import parquet_blocks
 from unweave.metrics import mcc, mig
 
 distributed = pytest.importorskip("distributed")
-# workers get the class below as it is, and need not import this module with all that it imports
+# workers cannot import this module: its functions are sent as they are, and so is a class of the module __main__
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 FACTORS = np.random.default_rng(0).normal(size=(1600, 2))
@@ -32,13 +32,14 @@ CODES = FACTORS + 0.3 * np.random.default_rng(1).normal(size=(1600, 2))
 class DeadlyPart(ArrayPart):
     """A part that kills the first worker that reads it."""
 
+    __module__ = "__main__"
     mark = ""
 
     def blocks(self):
         if self.mark and not os.path.exists(self.mark):
             open(self.mark, "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
-        yield from super().blocks()
+        yield from ArrayPart.blocks(self)
 
 
 @pytest.fixture(scope="module")
@@ -117,12 +118,12 @@ def test_a_cluster_that_is_not_there_or_goes_away(tmp_path, monkeypatch):
     parts = [ArrayPart(FACTORS, CODES, 0, 1600)]
     with monkeypatch.context() as impatient:
         impatient.setattr(on_cluster, "SECONDS_TO_CONNECT", 0.3)
-        with pytest.raises(EvidenceError, match="There is no cluster at tcp"):
+        with pytest.raises(InputError, match="There is no cluster at tcp"):
             Evidence(RowBlocks(parts, ("a", "b"), ("c", "d"), cluster=address))
     monkeypatch.setattr("unweave.evidence.blocks.SECONDS_WITHOUT_WORKERS", 0.2)
     with distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty:
         start = time.monotonic()
-        with pytest.raises(EvidenceError, match="has no workers: start some with `dask worker tcp"):
+        with pytest.raises(InputError, match="has no workers: start some with `dask worker tcp"):
             Evidence(RowBlocks(parts, ("a", "b"), ("c", "d"), cluster=empty.scheduler_address))
         assert time.monotonic() - start < 30
 
@@ -145,7 +146,7 @@ class WithoutWorkers:
 def test_a_result_that_is_lost_with_the_last_worker_is_not_waited_for(monkeypatch):
     monkeypatch.setattr(on_cluster, "SECONDS_WITHOUT_WORKERS", 0.1)
     monkeypatch.setattr(on_cluster, "SECONDS_BETWEEN_LOOKS", 0.05)
-    with pytest.raises(EvidenceError, match="has no workers: start some"):
+    with pytest.raises(InputError, match="has no workers: start some"):
         on_cluster._result(WithoutWorkers(), FetchedTooLate(), "tcp://127.0.0.1:9")
     late = FetchedTooLate()
     late.status = "error"
@@ -213,6 +214,6 @@ def test_tasks_are_tried_again_and_results_come_in_their_order(stand_in):
 
 def test_a_cluster_that_is_lost_is_closed_and_named(stand_in):
     stand_in.error = OSError("gone")
-    with pytest.raises(EvidenceError, match=r"at tcp://here:1 was lost before all rows were read \(OSError"):
+    with pytest.raises(InputError, match=r"at tcp://here:1 was lost before all rows were read \(OSError"):
         list(on_cluster.computed_on("tcp://here:1", [int]))
     assert stand_in.closed == [5]

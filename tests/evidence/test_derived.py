@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from unweave import Evidence, EvidenceError, Posterior
+from unweave import Evidence, InputError, Posterior
 
 WAYS = {
     "permuted": lambda evidence: evidence.permuted(0),
@@ -48,7 +48,7 @@ def test_what_the_origin_remembered_is_found_again(way):
     "options", [{"code_groups": {"g": ["code 0"]}}, {"codes": Posterior(np.eye(3), np.ones((3, 3)))}]
 )
 def test_codes_of_posteriors_and_groups_cannot_be_chosen(options):
-    with pytest.raises(EvidenceError, match="Codes of a posterior or in groups cannot be chosen"):
+    with pytest.raises(InputError, match="Codes of a posterior or in groups cannot be chosen"):
         Evidence(**{"factors": [1, 2, 3], "codes": np.eye(3)} | options).choosing_codes(np.array([0]))
 
 

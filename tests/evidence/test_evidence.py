@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from unweave import Evidence, EvidenceError, Posterior, metrics
+from unweave import Evidence, InputError, OptionError, Posterior, metrics
 from unweave.evidence.splits import fold_of_each_row, shuffled_rows, train_and_test_rows
 
 RNG = np.random.default_rng(0)
@@ -163,7 +163,7 @@ def test_the_test_may_be_on_all_rows():
 
 @pytest.mark.parametrize("share", [-0.1, 1, 1.5])
 def test_shares_are_below_one(share):
-    with pytest.raises(EvidenceError, match=f"test_share={share} is not a share: use a number from 0 to below 1"):
+    with pytest.raises(OptionError, match=f"test_share={share} is not a share: use a number from 0 to below 1"):
         train_and_test_rows(10, None, share, seed=0)
 
 
@@ -172,7 +172,7 @@ def test_two_rows_can_be_split_and_one_cannot(n_rows, there):
     assert [rows.size for rows in train_and_test_rows(2, None, 0.5, seed=0)] == [1, 1]
     assert sorted(fold_of_each_row(2, None, 2, seed=0)) == [0, 1]
     assert sorted(shuffled_rows(2, None, np.random.default_rng(0))) == [0, 1]
-    with pytest.raises(EvidenceError, match=f"training and test rows needs at least 2 rows and there {there}: pass"):
+    with pytest.raises(InputError, match=f"training and test rows needs at least 2 rows and there {there}: pass"):
         train_and_test_rows(n_rows, None, 0.5, seed=0)
-    with pytest.raises(EvidenceError, match=f"split into 2 parts needs at least 2 rows and there {there}: pass"):
+    with pytest.raises(InputError, match=f"split into 2 parts needs at least 2 rows and there {there}: pass"):
         fold_of_each_row(n_rows, None, 2, seed=0)

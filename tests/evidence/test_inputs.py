@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from unweave import Evidence, EvidenceError, FactorKind, Posterior, evaluate, metrics
+from unweave import Evidence, FactorKind, FileError, InputError, Posterior, UnweaveError, evaluate, metrics
 from unweave.evidence.columns import plain, within_reach
 from unweave.findings import Finding
 from unweave.metrics import CATALOGUE
@@ -237,7 +237,7 @@ def test_input_is_copied():
     ids=lambda given: given[:40] if isinstance(given, str) else type(given).__name__,
 )
 def test_tables_that_cannot_be_read(table, message):
-    with pytest.raises(EvidenceError, match=message) as raised:
+    with pytest.raises(InputError, match=message) as raised:
         Evidence(table)
     assert "\n" not in str(raised.value)
 
@@ -247,7 +247,7 @@ def test_a_tensor_that_never_becomes_numbers():
         def __array__(self, dtype=None, copy=None):
             raise TypeError("sparse tensors have no dense values")
 
-    with pytest.raises(EvidenceError, match="object of type Sparse cannot be read as numbers: turn it into a numpy"):
+    with pytest.raises(FileError, match="object of type Sparse cannot be read as numbers: turn it into a numpy"):
         Evidence(Sparse())
 
 
@@ -269,7 +269,7 @@ def test_a_tensor_that_never_becomes_numbers():
     ids=str,
 )
 def test_evidence_that_does_not_fit_together(options, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(UnweaveError, match=message):
         Evidence(**options)
 
 
@@ -282,12 +282,12 @@ class TestRowIndexes:
     @pytest.mark.parametrize("side", ["codes", "nuisances", "row_groups"])
     def test_different_indexes_are_refused(self, side):
         other = self.shuffled["z"] if side == "row_groups" else self.shuffled
-        with pytest.raises(EvidenceError, match=rf"factors and the {side} have different row indexes.*codes\.loc"):
+        with pytest.raises(InputError, match=rf"factors and the {side} have different row indexes.*codes\.loc"):
             Evidence(self.factors, **{side: other})
 
     def test_columns_of_a_mapping_are_checked_too(self):
         columns = {"size": self.factors["size"], "z": self.shuffled["z"]}
-        with pytest.raises(EvidenceError, match="factor 'size' and the factor 'z' have different row indexes"):
+        with pytest.raises(InputError, match="factor 'size' and the factor 'z' have different row indexes"):
             Evidence(columns)
 
     def test_equal_indexes_and_tables_without_one_pair_by_position(self):
@@ -300,7 +300,7 @@ class TestRowIndexes:
 def test_integers_that_floats_would_round_are_refused(sign, as_type):
     largest = np.array([sign * 2**53, 0], dtype=as_type)
     assert Evidence(largest, [0.0, 1.0]).factors[0, 0] == sign * 2**53
-    with pytest.raises(EvidenceError, match=r"2\*\*53"):
+    with pytest.raises(InputError, match=r"2\*\*53"):
         Evidence(np.array([sign * (2**53 + 1), 0], dtype=as_type), [0.0, 1.0])
 
 
@@ -314,7 +314,7 @@ def gaps(*rows, n_rows=8):
 
 
 def test_missing_values_are_refused_with_columns_and_counts():
-    with pytest.raises(EvidenceError) as raised:
+    with pytest.raises(InputError) as raised:
         Evidence({"size": gaps(0, 3), "hue": gaps()}, {"u": gaps(3, 5, 6)}, nuisances={"light": gaps(7)})
     assert str(raised.value) == (
         "Values are missing in 5 of 8 rows: factor 'size' (2), code 'u' (3), nuisance 'light' (1); fill them in, "
@@ -323,9 +323,9 @@ def test_missing_values_are_refused_with_columns_and_counts():
 
 
 def test_many_columns_are_not_all_listed():
-    with pytest.raises(EvidenceError, match=r"code 'code 4' \(1\) and 15 more columns; fill"):
+    with pytest.raises(InputError, match=r"code 'code 4' \(1\) and 15 more columns; fill"):
         Evidence(codes=np.full((1, 20), NAN))
-    with pytest.raises(EvidenceError, match=r"code 'code 4' \(1\) and 1 more column; fill"):
+    with pytest.raises(InputError, match=r"code 'code 4' \(1\) and 1 more column; fill"):
         Evidence(codes=np.full((1, 6), NAN))
 
 
@@ -353,7 +353,7 @@ def test_many_columns_are_not_all_listed():
 )
 def test_every_library_has_its_way_to_miss_a_value(column):
     table = pd.DataFrame({"a": column}) if "pandas" in type(column).__module__ else {"a": column}
-    with pytest.raises(EvidenceError, match=r"missing in 1 of 3 rows: factor 'a' \(1\)"):
+    with pytest.raises(InputError, match=r"missing in 1 of 3 rows: factor 'a' \(1\)"):
         Evidence(table)
     evidence = Evidence(table, missing="drop")
     assert (evidence.n_rows, evidence.n_dropped, evidence.kept_rows.tolist()) == (2, 1, [0, 2])
@@ -386,19 +386,19 @@ def test_the_score_says_how_many_rows_were_dropped():
 
 
 def test_nothing_left_to_score():
-    with pytest.raises(EvidenceError, match="Every row has a missing value, so dropping leaves none: fill them in"):
+    with pytest.raises(InputError, match="Every row has a missing value, so dropping leaves none: fill them in"):
         Evidence([1.0, NAN], [NAN, 1.0], missing="drop")
 
 
 @pytest.mark.parametrize("missing", ["refuse", "drop"])
 @pytest.mark.parametrize("infinity", [np.inf, -np.inf])
 def test_infinities_are_refused(missing, infinity):
-    with pytest.raises(EvidenceError, match="Code 'u' is infinite in 2 rows: clip these values or leave the rows out"):
+    with pytest.raises(InputError, match="Code 'u' is infinite in 2 rows: clip these values or leave the rows out"):
         Evidence(gaps(), {"u": [infinity, 1, NAN, 3, 4, 5, 6, infinity]}, missing=missing)
 
 
 def test_infinities_of_both_signs_do_not_cancel():
-    with pytest.raises(EvidenceError, match="Factor 'factor 0' is infinite in 2 rows"):
+    with pytest.raises(InputError, match="Factor 'factor 0' is infinite in 2 rows"):
         Evidence([np.inf, -np.inf, 0.0])
 
 
@@ -408,13 +408,13 @@ def test_values_whose_sum_overflows_are_not_infinite():
 
 @pytest.mark.parametrize("scale", [1e300, 1e-300])
 def test_factors_whose_squares_are_lost(scale):
-    with pytest.raises(EvidenceError, match=r"Factor 'a' reaches .* and spans .*: state it in other units"):
+    with pytest.raises(InputError, match=r"Factor 'a' reaches .* and spans .*: state it in other units"):
         Evidence({"a": [scale, 2 * scale, 3 * scale]})
 
 
 @pytest.mark.parametrize(("n_columns", "end"), [(5, r"code 'code 4' \(2\); fill"), (6, r"\(2\) and 1 more column")])
 def test_five_columns_are_listed(n_columns, end):
-    with pytest.raises(EvidenceError, match=f"missing in 2 of 3 rows: .*{end}"):
+    with pytest.raises(InputError, match=f"missing in 2 of 3 rows: .*{end}"):
         Evidence(codes=np.vstack([np.full((2, n_columns), NAN), np.ones(n_columns)]))
 
 
@@ -441,14 +441,14 @@ def test_code_groups_take_numbers():
     assert Evidence(ROWS_ODD_TABLES, codes, code_groups={"a": [0, 2]}).code_groups == {"a": ("code 0", "code 2")}
     named = Evidence(ROWS_ODD_TABLES, codes, code_names=["2", "1", "0"], code_groups={"a": [0]})
     assert named.code_groups == {"a": ("0",)}  # a name has priority over a position
-    with pytest.raises(EvidenceError, match="'3', which is not a code"):
+    with pytest.raises(InputError, match="'3', which is not a code"):
         Evidence(ROWS_ODD_TABLES, codes, code_groups={"a": [3]})
 
 
 def test_a_factor_of_several_columns_is_told_what_to_do():
     positions = np.random.default_rng(0).normal(size=(30, 2))
     for table in (positions, np.abs(positions)):
-        with pytest.raises(EvidenceError, match=r"'position', .*a name of its own if these are several"):
+        with pytest.raises(InputError, match=r"'position', .*a name of its own if these are several"):
             Evidence({"position": table}, ROWS_ODD_TABLES)
 
 
@@ -473,7 +473,7 @@ LONG = "x" * 10_000
     ],
 )
 def test_messages_do_not_repeat_long_names(build):
-    with pytest.raises(EvidenceError) as caught:
+    with pytest.raises(UnweaveError) as caught:
         build()
     assert len(str(caught.value)) < 400
 
@@ -506,7 +506,7 @@ def test_wide_tables_are_read_in_linear_time(frame):
     ids=str,
 )
 def test_bad_code_groups(groups, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(UnweaveError, match=message):
         Evidence(codes=[[1.0, 2.0], [3.0, 4.0]], code_groups=groups)
 
 
@@ -521,12 +521,12 @@ def test_bad_code_groups(groups, message):
 )
 def test_lists_that_are_not_columns(lists, said):
     kind = polars.List(polars.List(polars.Float64)) if "nested" in said else polars.List(polars.Float64)
-    with pytest.raises(EvidenceError, match=f"Factor 'e' contains {said}"):
+    with pytest.raises(InputError, match=f"Factor 'e' contains {said}"):
         Evidence(polars.DataFrame({"e": polars.Series(lists, dtype=kind)}))
 
 
 def test_the_name_that_occurs_twice_is_stated():
-    with pytest.raises(EvidenceError, match="Two factors are called 'b': give every column a name of its own"):
+    with pytest.raises(InputError, match="Two factors are called 'b': give every column a name of its own"):
         Evidence([[1, 2, 3]], factor_names=["a", "b", "b"])
 
 
@@ -585,7 +585,7 @@ def test_no_digit_is_lost_and_usual_codes_are_left_alone():
 
 def test_means_of_a_posterior_are_refused_as_their_spreads_are_in_the_same_unit():
     for scale in (1e200, 1e-200, 1e307):
-        with pytest.raises(EvidenceError, match=r"code 'code 0' .* in other units"):
+        with pytest.raises(InputError, match=r"code 'code 0' .* in other units"):
             Evidence(None, Posterior(CODES * scale, np.full_like(CODES, 0.1 * scale)))
     usual = CODES * 1e100
     assert (Evidence(None, Posterior(usual, np.ones_like(usual))).codes == usual).all()
@@ -632,5 +632,5 @@ def test_factors_at_the_limit(column, fits):
     if fits:
         assert Evidence({"a": column}).factors[:, 0].tolist() == column
     else:
-        with pytest.raises(EvidenceError, match=r"Factor 'a' reaches .* and spans .*: state it in other units"):
+        with pytest.raises(InputError, match=r"Factor 'a' reaches .* and spans .*: state it in other units"):
             Evidence({"a": column})

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave import EvidenceError
+from unweave import InputError
 from unweave.evidence import Jacobians
 from unweave.evidence.decoders import decoder_of
 
@@ -30,15 +30,13 @@ def test_one_scale_per_latent_is_that_of_every_sample():
 
 @pytest.mark.parametrize("scales", [SCALES[:, :2], SCALES[:4], SCALES.T, SCALES[:, 0], np.ones(7)])
 def test_scales_of_another_shape_are_refused(scales):
-    with pytest.raises(EvidenceError, match=r"The scales have shape .* for 5 Jacobians of 3 latents: pass one scale"):
+    with pytest.raises(InputError, match=r"The scales have shape .* for 5 Jacobians of 3 latents: pass one scale"):
         Jacobians(VALUES, scales)
 
 
 @pytest.mark.parametrize("values", [np.ones(3), np.ones((2, 2, 2, 2)), np.ones((0, 3, 2)), VALUES * 1j])
 def test_what_cannot_be_jacobians(values):
-    with pytest.raises(
-        EvidenceError, match=r"The Jacobians have shape .*: pass numbers as samples x outputs x latents"
-    ):
+    with pytest.raises(InputError, match=r"The Jacobians have shape .*: pass numbers as samples x outputs x latents"):
         Jacobians(values)
 
 
@@ -60,7 +58,7 @@ class AlmostAnArray:
 
 @pytest.mark.parametrize("given", [Line, AlmostAnArray(), "decoder", 3.0])
 def test_what_cannot_be_differentiated(given):
-    with pytest.raises(EvidenceError, match=f"The decoder is a {type(given).__name__}, which cannot be"):
+    with pytest.raises(InputError, match=f"The decoder is a {type(given).__name__}, which cannot be"):
         decoder_of(given)
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from unweave import Evidence, EvidenceError, FactorKind
+from unweave import Evidence, FactorKind, InputError, OptionError, UnweaveError
 
 N_ROWS = 300
 RNG = np.random.default_rng(0)
@@ -88,12 +88,12 @@ def test_kinds_do_not_depend_on_where_codes_are_missing():
     ids=str,
 )
 def test_kinds_that_do_not_fit(given, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(UnweaveError, match=message):
         Evidence(FACTORS, kinds=given)
 
 
 def test_an_identifier_is_not_a_category():
-    with pytest.raises(EvidenceError, match="Factor 'file' is categorical with 80 values in 80 rows: leave it out"):
+    with pytest.raises(InputError, match="Factor 'file' is categorical with 80 values in 80 rows: leave it out"):
         Evidence({"file": [f"image {k}" for k in range(80)]})
 
 
@@ -104,7 +104,7 @@ def test_values_may_exceed_a_period_by_rounding_only(start, beyond, fits):
     if fits:
         assert kinds(angles, "circular:360") == ("circular",)
     else:
-        with pytest.raises(EvidenceError, match=r"circular with period 360, but its values span"):
+        with pytest.raises(InputError, match=r"circular with period 360, but its values span"):
             kinds(angles, "circular:360")
 
 
@@ -116,13 +116,13 @@ def test_categories_are_few_or_repeat(n_levels, n_rows, is_category):
     if is_category:
         assert kinds(labels) == ("categorical",)
     else:
-        with pytest.raises(EvidenceError, match=f"categorical with {n_levels} values in {n_rows} rows"):
+        with pytest.raises(InputError, match=f"categorical with {n_levels} values in {n_rows} rows"):
             kinds(labels)
 
 
 @pytest.mark.parametrize(("n_factors", "end"), [(8, "'f7': use"), (9, "'f7' and others: use")])
 def test_eight_names_are_listed(n_factors, end):
-    with pytest.raises(EvidenceError, match=f"kinds names 'x', but the factors are 'f0'.*{end} these names"):
+    with pytest.raises(OptionError, match=f"kinds names 'x', but the factors are 'f0'.*{end} these names"):
         kinds({f"f{j}": [1.0, 2.0] for j in range(n_factors)}, {"x": "ordinal"})
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from unweave import Evidence, EvidenceError, MetricUndefined, Posterior, evaluate
+from unweave import Evidence, InputError, MetricUndefined, Posterior, evaluate
 from unweave.evidence.inputs import rows_of_part
 from unweave.metrics import CATALOGUE, mcc, mig, r2, rmig
 
@@ -105,7 +105,7 @@ def test_too_few_labels_are_nan_for_that_factor_and_refused_for_all():
     assert score.raw == pytest.approx(np.mean(list(score.per_factor.values())[:2]))
     with pytest.raises(MetricUndefined, match="at least"):
         rmig(few[:15], Posterior(CODES[:15], np.ones((15, 4))), kinds=KINDS, missing="drop")
-    with pytest.raises(EvidenceError, match="Every row has a missing value"):
+    with pytest.raises(InputError, match="Every row has a missing value"):
         r2(np.where(np.arange(N)[:, None] % 2 == [0, 1, 0], np.nan, FACTORS), CODES, missing="drop")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from unweave import Evidence, EvidenceError, FactorKind, MetricUndefined, Posterior
+from unweave import Evidence, FactorKind, InputError, MetricUndefined, Posterior
 from unweave.estimators import MixtureSampling
 from unweave.metrics import jemmig, mcc, mig, rmig
 
@@ -55,19 +55,19 @@ def test_a_posterior_cannot_be_changed():
     ids=str,
 )
 def test_posteriors_that_cannot_be(arguments, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(InputError, match=message):
         Posterior(MEAN, **arguments)
 
 
 def test_mean_and_spread_pair_up():
-    with pytest.raises(EvidenceError, match="posterior's mean and the posterior's spread have different row indexes"):
+    with pytest.raises(InputError, match="posterior's mean and the posterior's spread have different row indexes"):
         Posterior(pd.DataFrame(MEAN), pd.DataFrame(STD, index=[2, 1, 0]))
 
 
 def test_missing_and_infinite_spread_is_named():
-    with pytest.raises(EvidenceError, match=r"missing in 1 of 3 rows: std 'code 1' \(1\)"):
+    with pytest.raises(InputError, match=r"missing in 1 of 3 rows: std 'code 1' \(1\)"):
         Evidence(None, Posterior(MEAN, np.where(MEAN == 3, np.nan, STD)))
-    with pytest.raises(EvidenceError, match="Std 'code 0' is infinite in 1 rows"):
+    with pytest.raises(InputError, match="Std 'code 0' is infinite in 1 rows"):
         Evidence(None, Posterior(MEAN, log_variance=np.where(MEAN == 2, 1e4, 0.0)))
 
 
@@ -75,7 +75,7 @@ def test_missing_and_infinite_spread_is_named():
 def test_a_spread_that_is_not_positive_is_counted_and_named(spread):
     std = np.full((4, 2), 0.5)
     std[1:3, 1] = spread
-    with pytest.raises(EvidenceError, match=r"std of code 'code 1' is zero or negative in 2 rows"):
+    with pytest.raises(InputError, match=r"std of code 'code 1' is zero or negative in 2 rows"):
         Posterior(np.zeros((4, 2)), std)
 
 
@@ -83,7 +83,7 @@ def test_a_spread_that_is_not_positive_is_counted_and_named(spread):
 def test_a_spread_whose_square_no_float_holds_is_named(far):
     std = np.full((4, 2), 0.5)
     std[3, 0] = far
-    with pytest.raises(EvidenceError, match=r"code 0'.* 1e-150 .*1e\+150"):
+    with pytest.raises(InputError, match=r"code 0'.* 1e-150 .*1e\+150"):
         Posterior(np.zeros((4, 2)), std)
 
 
@@ -107,12 +107,12 @@ def test_names_are_as_many_as_the_codes():
     batches = [(MEAN, STD)]
     assert Posterior.from_batches(batches, names=["u", "v"]).names == ("u", "v")
     assert Posterior.from_batches(batches).names == ("code 0", "code 1")
-    with pytest.raises(EvidenceError, match="There are 3 code names for 2 codes: give one for each"):
+    with pytest.raises(InputError, match="There are 3 code names for 2 codes: give one for each"):
         Posterior.from_batches(batches, names=["u", "v", "w"])
     posterior = Posterior(MEAN, STD, categories={"shape": [[0.2, 0.8]] * 3})
     renamed = posterior.renamed(["a", "b", "c"])
     assert (renamed.names, list(renamed.categories), renamed.n_gaussian) == (("a", "b", "c"), ["c"], 2)
-    with pytest.raises(EvidenceError, match="There are 2 code names for 3 codes: give one for each"):
+    with pytest.raises(InputError, match="There are 2 code names for 3 codes: give one for each"):
         posterior.renamed(["a", "b"])
 
 
@@ -132,20 +132,20 @@ def test_a_covariance_is_symmetric_up_to_rounding(scale, asymmetry, fits):
     if fits:
         np.testing.assert_allclose(Posterior(MEAN, covariance=covariance).std, scale**0.5)
     else:
-        with pytest.raises(EvidenceError, match="not symmetric and positive definite"):
+        with pytest.raises(InputError, match="not symmetric and positive definite"):
             Posterior(MEAN, covariance=covariance)
 
 
 @pytest.mark.parametrize("bad", [[[1, 2], [2, 1]], [[0, 0], [0, 1]], [[1, 0.5], [0, 1]], [[1, np.nan], [np.nan, 1]]])
 def test_one_bad_covariance_is_refused(bad):
     covariance = np.array([np.eye(2), bad, np.eye(2)])
-    with pytest.raises(EvidenceError, match="not symmetric and positive definite in every row"):
+    with pytest.raises(InputError, match="not symmetric and positive definite in every row"):
         Posterior(MEAN, covariance=covariance)
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 2, 2), (3, 2), (3, 3, 2), (3, 3)])
 def test_a_covariance_has_the_shape_of_the_codes(shape):
-    with pytest.raises(EvidenceError, match=r"pass one 2 x 2 matrix for all rows, or one for each row"):
+    with pytest.raises(InputError, match=r"pass one 2 x 2 matrix for all rows, or one for each row"):
         Posterior(MEAN, covariance=np.ones(shape))
 
 
@@ -246,7 +246,7 @@ def test_codes_are_dead_when_nothing_of_the_posterior_varies():
     ],
 )
 def test_bad_posteriors_are_refused_with_one_sentence(arguments, options, sentence):
-    with pytest.raises(EvidenceError, match=sentence) as caught:
+    with pytest.raises(InputError, match=sentence) as caught:
         Posterior(*arguments, **options)
     assert str(caught.value).endswith(".")
     assert "\n" not in str(caught.value)
@@ -280,7 +280,7 @@ def test_bad_posteriors_are_refused_with_one_sentence(arguments, options, senten
     ],
 )
 def test_bad_batches_are_refused_with_one_sentence(batches, sentence):
-    with pytest.raises(EvidenceError, match=sentence):
+    with pytest.raises(InputError, match=sentence):
         Posterior.from_batches(batches)
 
 
@@ -336,7 +336,7 @@ def test_a_table_that_never_varies_is_a_constant_factor():
     [(CERTAIN * 0.9, "does not sum to one"), (CERTAIN - 0.1, "negative"), (CERTAIN[:, :1], "two at least")],
 )
 def test_bad_tables_are_refused_with_one_sentence(table, sentence):
-    with pytest.raises(EvidenceError, match=sentence):
+    with pytest.raises(InputError, match=sentence):
         Evidence({"shape": table}, POSTERIOR)
 
 
@@ -360,7 +360,7 @@ def test_rows_that_sum_to_nearly_one_are_made_to():
     ],
 )
 def test_bad_rows_are_counted(table, sentence):
-    with pytest.raises(EvidenceError, match=sentence):
+    with pytest.raises(InputError, match=sentence):
         Evidence({"shape": table})
 
 

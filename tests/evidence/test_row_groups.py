@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unweave import Evidence, EvidenceError, metrics
+from unweave import Evidence, InputError, metrics
 
 GROUPS = st.lists(st.integers(0, 6), min_size=8, max_size=40).filter(lambda groups: len(set(groups)) >= 4)
 
@@ -72,24 +72,22 @@ def test_groups_change_the_split_of_a_metric():
 
 def test_too_few_groups():
     evidence = Evidence(np.arange(12), np.arange(12), row_groups=np.arange(12) % 3)
-    with pytest.raises(
-        EvidenceError, match="split into 5 parts needs at least 5 row groups and there are 3: pass more"
-    ):
+    with pytest.raises(InputError, match="split into 5 parts needs at least 5 row groups and there are 3: pass more"):
         evidence.folds(5, seed=0)
-    with pytest.raises(EvidenceError, match="split into 20 parts needs at least 20 rows and there are 12"):
+    with pytest.raises(InputError, match="split into 20 parts needs at least 20 rows and there are 12"):
         Evidence(np.arange(12)).folds(20, seed=0)
 
 
 @pytest.mark.parametrize("options", [{"row_groups": ["a"] * 4}, {}], ids=["one group", "one row"])
 def test_one_unit_cannot_be_permuted(options):
     evidence = Evidence([1, 2, 3, 4] if options else [1], **options)
-    with pytest.raises(EvidenceError, match="Breaking the pairing needs at least 2 row"):
+    with pytest.raises(InputError, match="Breaking the pairing needs at least 2 row"):
         evidence.permuted(0)
 
 
 @pytest.mark.parametrize("n_folds", [1, 0, -2, 2.5])
 def test_a_split_has_at_least_two_parts(n_folds):
-    with pytest.raises(EvidenceError, match=f"A split into {n_folds} parts leaves nothing to test on"):
+    with pytest.raises(InputError, match=f"A split into {n_folds} parts leaves nothing to test on"):
         Evidence(np.arange(12)).folds(n_folds, seed=0)
 
 
@@ -104,5 +102,5 @@ def test_a_split_has_at_least_two_parts(n_folds):
     ids=str,
 )
 def test_labels_that_cannot_be_used(labels, message):
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(InputError, match=message):
         Evidence([1, 2, 3], row_groups=labels)

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from unweave import Evidence, evaluate
+from unweave import Evidence, InputError, evaluate
 from unweave.card import MetricUndefined
 from unweave.estimators import Linear
-from unweave.evidence import EvidenceError
 from unweave.metrics import CATALOGUE, irs, mcc, r2
 
 RNG = np.random.default_rng(0)
@@ -95,7 +94,7 @@ def test_rows_follow_splits_parts_and_missing_factors():
     ],
 )
 def test_bad_input_says_what_and_where(given, said):
-    with pytest.raises(EvidenceError, match=said):
+    with pytest.raises(InputError, match=said):
         Evidence(CONCEPTS, given)
 
 
@@ -122,7 +121,7 @@ def test_a_verdict_on_sparse_codes_says_why_nothing_was_simulated():
 def test_the_first_bad_entry_and_their_number_are_stated():
     entries = np.zeros((5, 4))
     entries[:, 0], entries[3, 1], entries[2, 2], entries[4, 3] = 1.0, 1e150, np.inf, -2e150
-    with pytest.raises(EvidenceError, match=r"Code 2 of the sparse codes is inf in row 2 \(2 such entries in all\)"):
+    with pytest.raises(InputError, match=r"Code 2 of the sparse codes is inf in row 2 \(2 such entries in all\)"):
         Evidence(np.arange(5.0), sparse.csc_array(entries))
 
 
@@ -132,9 +131,9 @@ def test_full_columns_of_one_value_are_constant():
 
 
 def test_sparse_codes_are_a_matrix_with_a_name_for_each_column():
-    with pytest.raises(EvidenceError, match="have 1 axes: pass one row per sample"):
+    with pytest.raises(InputError, match="have 1 axes: pass one row per sample"):
         Evidence(np.arange(3.0), sparse.coo_array(np.ones(3)))
-    with pytest.raises(EvidenceError, match="There are 2 code names for 9 codes"):
+    with pytest.raises(InputError, match="There are 2 code names for 9 codes"):
         Evidence(CONCEPTS, sparse.csr_array(DENSE), code_names=["a", "b"])
 
 
@@ -149,7 +148,7 @@ def test_sparse_input_is_copied_and_left_as_it_is():
 @pytest.mark.parametrize("n_sparse_axes", [2, 3])
 def test_sparse_tensors_that_are_no_matrix_are_refused(n_sparse_axes):
     torch = pytest.importorskip("torch")
-    with pytest.raises(EvidenceError, match="The sparse codes are not a matrix: pass one row per sample"):
+    with pytest.raises(InputError, match="The sparse codes are not a matrix: pass one row per sample"):
         Evidence(np.arange(2.0), torch.ones(2, 2, 2).to_sparse(n_sparse_axes))
 
 

@@ -50,7 +50,7 @@ def test_json_frame_and_figure_have_the_same_rows():
     ],
 )
 def test_bad_input_gets_one_sentence(call, message):
-    with pytest.raises(unweave.EvidenceError, match=message):
+    with pytest.raises(unweave.InputError, match=message):
         call()
 
 

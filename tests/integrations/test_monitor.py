@@ -96,7 +96,7 @@ def test_a_tracker_that_fails_leaves_the_scores():
 
 
 def test_wrong_options_are_errors_before_the_training():
-    with pytest.raises(unweave.InputError, match="no metric called"):
+    with pytest.raises(unweave.OptionError, match="no metric called"):
         Monitor(INPUTS, FACTORS, metrics=["mc"])
     with pytest.raises(ValueError, match="every=0"):
         Monitor(INPUTS, FACTORS, every=0)
@@ -112,7 +112,7 @@ def test_the_end_has_floors_a_page_and_a_figure(tmp_path):
     (axes,) = monitor.history.plot().axes
     assert {line.get_label() for line in axes.lines} >= {"mcc", "r2"}
     assert list(axes.lines[0].get_xdata()) == [1, 2, 3]
-    frame = monitor.history.to_frame()
+    frame = monitor.history.to_frame("polars")
     assert frame.height == 6
     assert frame["step"].to_list() == [1, 1, 2, 2, 3, 3]
 

@@ -76,7 +76,7 @@ def test_failures_are_nan_with_a_warning():
     assert warned[0].filename == __file__
     with pytest.warns(UserWarning, match="before the ``update`` method"):
         assert math.isnan(RepresentationScore("mcc").compute())
-    with pytest.raises(unweave.InputError, match="no metric called"):
+    with pytest.raises(unweave.OptionError, match="no metric called"):
         RepresentationScore("mc")
 
 
@@ -142,6 +142,6 @@ def test_parts_of_a_batch_with_other_lengths_are_refused_at_once(part):
     batch = {"codes": CODES[:50], "std": torch.ones_like(CODES[:50]), "rows": torch.arange(50)}
     batch[part] = batch[part][:40]
     metric = RepresentationScore("mcc")
-    with pytest.raises(unweave.EvidenceError, match=f"40 rows of {part}.*: pass the same samples"):
+    with pytest.raises(unweave.InputError, match=f"40 rows of {part}.*: pass the same samples"):
         metric.update(FACTORS[:50], **batch)
     assert not metric.factors

@@ -33,6 +33,7 @@ no_objective = another:tiny_sprites
 SCRIPT = """
 import warnings
 with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
     from unweave.models.training_file import declared_training
     from unweave.models import OBJECTIVES
     from unweave import OptionError
@@ -46,7 +47,7 @@ try:
     load("missing")
 except OptionError as error:
     print(error)
-print(*(warning.message for warning in caught if "left out" in str(warning.message)))
+print(*(warning.message for warning in caught if "left out" in str(warning.message)), sep="\\n")
 """
 
 
@@ -68,4 +69,6 @@ def test_another_package_adds_a_data_set_and_an_objective(tmp_path):
         "The data set 'missing' cannot be imported from another:missing: mend that package.",
         "'small_sprites' of another:tiny_sprites is left out, because unweave.datasets has this name already: "
         "rename it.",
+        "'no_objective' of another:tiny_sprites is left out, because it is nothing that unweave.objectives can use: "
+        "derive it from unweave.models.Objective, with 'no_objective' as its name.",
     ]

@@ -145,7 +145,7 @@ def test_bad_weights(tmp_path):
     assert read_published(tmp_path / "good.npz").name == "good"
     assert read_published(tmp_path / "good.npz", tmp_path / "nowhere").name == "good"
     np.savez(tmp_path / "code.npz", weight=np.array([{}], dtype=object))
-    with pytest.raises(InputError, match="contains Python objects, which are not read"):
+    with pytest.raises(FileError, match="contains Python objects, which are not read"):
         read_published("code", tmp_path)
     with pytest.raises(OptionError, match="did you mean 'good'"):
         read_published("goood", tmp_path)

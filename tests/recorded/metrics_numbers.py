@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from unweave import Evidence, EvidenceError, Posterior
+from unweave import Evidence, Posterior, UnweaveError
 from unweave.estimators import GaussianInformation, Histogram, Lasso, LinearSvm, MixtureSampling, NearestNeighbour
 from unweave.metrics import CATALOGUE
 from unweave.synthetic.known_decoders import Torus
@@ -75,7 +75,7 @@ def scored(name, data, options):
     """What a metric gives, or why it refuses."""
     try:
         score = CATALOGUE[name](DATA[data], **options)
-    except (EvidenceError, ValueError) as problem:
+    except (UnweaveError, ValueError) as problem:
         return f"{type(problem).__name__}: {problem}"
     return {
         "raw": score.raw,

@@ -12,12 +12,10 @@ from unweave.findings import stated
 from unweave.metrics import CATALOGUE
 from unweave.responses.constraints import FunctionalConstraint
 from unweave.score import ShownMatrix
-from unweave.trust.comparison import Comparison
+from unweave.trust import Comparison, Diagnosis, Interval, NoiseFloor, Verdict
 from unweave.trust.data_health import PairDependence, PairKind
-from unweave.trust.diagnosis import DependenceClass, Diagnosis
-from unweave.trust.floors import NoiseFloor
-from unweave.trust.intervals import Interval
-from unweave.trust.verdict_record import Reason, Verdict
+from unweave.trust.diagnosis import DependenceClass
+from unweave.trust.verdict_record import Reason
 
 REASONS = {
     "trust": (),

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from unweave import Evaluation, EvidenceError, compare
+from unweave import Evaluation, InputError, UnweaveError, compare
 
 Z = np.random.default_rng(0).normal(size=(60, 2))
 LINK = "[x](javascript:alert(1)) ![i](http://e.org/x.png)"
@@ -68,7 +68,7 @@ def test_edited_evaluations_are_shown_or_refused_in_one_sentence(evaluation, fir
         try:
             read = Evaluation.from_json(json.dumps(edited(content, seed)))
             str(read), read.to_latex(), read.to_frame(), read.to_markdown()
-        except EvidenceError as error:
+        except UnweaveError as error:
             refused += 1
             assert "This evaluation was damaged or edited" in str(error) or "not an evaluation" in str(error)
     assert refused > 10
@@ -92,5 +92,5 @@ def test_markup_in_every_string_of_an_evaluation_runs_nowhere(evaluation):
 
 def test_nesting_without_end_is_refused():
     deep = '{"schema": "unweave.evaluation/5", "rows": [], "data": ' + "[" * 100_000 + "]" * 100_000 + "}"
-    with pytest.raises(EvidenceError, match="not an evaluation"):
+    with pytest.raises(InputError, match="not an evaluation"):
         Evaluation.from_json(deep)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ortho_group
 
-from unweave import Evidence, EvidenceError, Posterior
+from unweave import Evidence, InputError, Posterior, UnweaveError
 from unweave.estimators import GaussianInformation
 from unweave.metrics.decomposition import partial_information
 from unweave.synthetic.attacks import Redundancy, Synergy, reflection
@@ -246,7 +246,7 @@ def test_paper_names():
     ],
 )
 def test_bad_encoders_say_so(build, sentence):
-    with pytest.raises(EvidenceError, match=sentence):
+    with pytest.raises(UnweaveError, match=sentence):
         build()
 
 
@@ -367,7 +367,7 @@ def test_without_strength_only_noise_is_added():
 
 def test_bad_attacks_are_refused_with_a_sentence():
     for mixing in (((1.0, 1.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), np.eye(3) / 2, np.eye(2), np.eye(2, 3)):
-        with pytest.raises(EvidenceError, match="orthonormal 3 x 3"):
+        with pytest.raises(InputError, match="orthonormal 3 x 3"):
             Redundancy(1.0, tuple(map(tuple, mixing))).attack(POSTERIOR)
-    with pytest.raises(EvidenceError, match="categorical"):
+    with pytest.raises(InputError, match="categorical"):
         Synergy().attack(Posterior(categories={"shape": [[0.5, 0.5]] * 5}))

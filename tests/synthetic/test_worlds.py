@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import kstest, spearmanr
 from sklearn.neighbors import KNeighborsRegressor
 
-from unweave import EvidenceError
+from unweave import InputError, OptionError, UnweaveError
 from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
 from unweave.synthetic.known_decoders import Torus, TwoMoons
 from unweave.synthetic.toys import ClassesWithNuisance, DependentClasses
@@ -132,7 +132,7 @@ def test_dependence_is_as_declared():
     ],
 )
 def test_bad_worlds_say_so(build, sentence):
-    with pytest.raises(EvidenceError, match=sentence):
+    with pytest.raises(UnweaveError, match=sentence):
         build()
 
 
@@ -155,10 +155,10 @@ def test_worlds_at_the_limits():
 def test_worlds_without_rows_or_factors_are_refused(number):
     worlds = [Independent(3), Correlated(3), Confounded(), Causal(), Circuit(), Levelled(), TwoFactorConstraint()]
     for world in (*worlds, OneFactorConstraint(), DependentClasses(), ClassesWithNuisance(), TwoMoons(), Torus()):
-        with pytest.raises(EvidenceError, match="is not a number of rows: use a whole number from 1"):
+        with pytest.raises(OptionError, match="is not a number of rows: use a whole number from 1"):
             world.sample(number)
-        with pytest.raises(EvidenceError, match="is not a seed"):
+        with pytest.raises(OptionError, match="is not a seed"):
             world.sample(10, rng=-1)
     for kind in (Independent, Causal, Levelled, OneFactorConstraint, TwoFactorConstraint):
-        with pytest.raises(EvidenceError, match="is not allowed: use a whole number from 1"):
+        with pytest.raises(InputError, match="is not allowed: use a whole number from 1"):
             kind(number)

@@ -10,11 +10,10 @@ from unweave import Evidence, evaluate
 from unweave.findings import Finding
 from unweave.metrics import dci_size, infomec_modularity, mcc, mig, minimality, modularity, r2, sap, t_mex
 from unweave.score import Score
-from unweave.trust.diagnosis import diagnose
-from unweave.trust.floors import NoiseFloor, noise_floors
+from unweave.trust import NoiseFloor, Verdict, diagnose, verdicts
+from unweave.trust.floors import noise_floors
 from unweave.trust.reasons import with_floor
-from unweave.trust.verdict import verdicts
-from unweave.trust.verdict_record import Reason, Verdict
+from unweave.trust.verdict_record import Reason
 
 
 def judged(value, floor, p_value, level="trust", best=1.0):

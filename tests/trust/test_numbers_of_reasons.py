@@ -16,10 +16,8 @@ from unweave.metrics import infomec_modularity, mcc, mig, minimality, r2
 from unweave.score import Score
 from unweave.synthetic.encoders import Copied, Mixed, PermutedAndScaled
 from unweave.synthetic.worlds import Correlated, Independent, OneFactorConstraint
-from unweave.trust.diagnosis import diagnose
-from unweave.trust.floors import noise_floor
+from unweave.trust import diagnose, noise_floor, verdicts
 from unweave.trust.reasons import _effects
-from unweave.trust.verdict import verdicts
 
 SETTINGS = ("enough", "further")  # quantities that are not measured
 RNG = np.random.default_rng(0)

@@ -9,10 +9,8 @@ from scipy.stats import spearmanr
 
 from unweave import Evidence, evaluate
 from unweave.metrics import mcc, r2
+from unweave.trust import diagnose, interval, noise_floor, verdicts
 from unweave.trust import row_order as module
-from unweave.trust.diagnosis import diagnose
-from unweave.trust.floors import noise_floor
-from unweave.trust.intervals import interval
 from unweave.trust.row_order import (
     RowOrder,
     _designed,
@@ -25,7 +23,6 @@ from unweave.trust.row_order import (
     null_order,
     row_order,
 )
-from unweave.trust.verdict import verdicts
 
 
 def series(n_rows, n_columns, rho, rng):

@@ -12,12 +12,11 @@ from unweave import Evidence
 from unweave.findings import Finding
 from unweave.metrics import identification, mcc, r2
 from unweave.score import Score
+from unweave.trust import Verdict, diagnose, noise_floor, verdicts
 from unweave.trust.counterpart import Counterpart
-from unweave.trust.diagnosis import diagnose
 from unweave.trust.effects import Change, Effects
-from unweave.trust.floors import noise_floor
-from unweave.trust.verdict import _advised, _looked_up, _possible, _range, _tried, verdicts
-from unweave.trust.verdict_record import SECTIONS, Reason, Verdict
+from unweave.trust.verdict import _advised, _looked_up, _possible, _range, _tried
+from unweave.trust.verdict_record import SECTIONS, Reason
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(1000, 2))  # enough rows, so that the counterpart has no more

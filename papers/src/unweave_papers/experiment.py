@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unweave.evidence import EvidenceError
+from unweave.errors import FileError, OptionError
 from unweave.names import suggestion
 from unweave.whole_files import write_whole
 
@@ -169,19 +169,19 @@ class Experiment:
         for name in options.stated:
             if name not in self.options:
                 taken = ", ".join(map(flag, self.options)) or "none"
-                raise EvidenceError(f"{flag(name)} is not an option of {self.name}: it takes {taken}.")
+                raise OptionError(f"{flag(name)} is not an option of {self.name}: it takes {taken}.")
         for need in self.needs:
             if need in PACKAGES:
                 if not all(map(find_spec, PACKAGES[need])):
-                    raise EvidenceError(f"{self.name} needs {need}: install unweave[{need}].")
+                    raise OptionError(f"{self.name} needs {need}: install unweave[{need}].")
                 continue
             if need == "weights" and options.codes is not None:
                 need = "codes"  # given codes replace the weights
             folder = getattr(options, need)
             if folder is None:
-                raise EvidenceError(f"{self.name} needs {FOLDERS[need]}: pass their folder with {flag(need)}.")
+                raise OptionError(f"{self.name} needs {FOLDERS[need]}: pass their folder with {flag(need)}.")
             if not folder.is_dir():
-                raise EvidenceError(f"{flag(need)} {folder} is not a folder: pass the one with {FOLDERS[need]}.")
+                raise FileError(f"{flag(need)} {folder} is not a folder: pass the one with {FOLDERS[need]}.")
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def paper_of(number: str) -> Paper:
     'fig1'
     """
     if number not in MODULES:
-        raise EvidenceError(f"There is no paper {number!r} here: there are {', '.join(MODULES)}.")
+        raise OptionError(f"There is no paper {number!r} here: there are {', '.join(MODULES)}.")
     return import_module(MODULES[number]).PAPER
 
 
@@ -227,7 +227,7 @@ def experiment_of(paper: Paper, name: str) -> Experiment:
     """Return the experiment of a paper that has this name."""
     names = [entry.name for entry in paper.experiments]
     if name not in names:
-        raise EvidenceError(f"Paper {paper.number} has no experiment {name!r}: {suggestion(name, names)}")
+        raise OptionError(f"Paper {paper.number} has no experiment {name!r}: {suggestion(name, names)}")
     return paper.experiments[names.index(name)]
 
 

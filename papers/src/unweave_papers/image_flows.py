@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from zuko.transforms import MonotonicRQSTransform
 
+from unweave.errors import InputError
 from unweave.estimators.geometry import GaussianMixture
-from unweave.evidence import EvidenceError
 from unweave.neural.flows import standard_normal_cost
 from unweave.randomness import random_seed
 
@@ -50,7 +50,7 @@ class ClassMixture(nn.Module):
         n_classes = len(self.means)
         missing = sorted(set(range(n_classes)) - set(classes.tolist()))
         if missing:
-            raise EvidenceError(
+            raise InputError(
                 f"Class {missing[0]} has no samples among the first {len(classes)}, so its Gaussian cannot be fitted: "
                 f"give samples of all {n_classes} classes, or a prior with fewer."
             )
@@ -211,7 +211,7 @@ class ImageFlow(nn.Module):
     def decode(self, latents: Tensor, classes: Tensor | None = None) -> Tensor:
         """Images of latents."""
         if latents.ndim != 2 or latents.shape[1] != self.size:
-            raise EvidenceError(
+            raise InputError(
                 f"Latents of shape {tuple(latents.shape)} do not fit this flow: pass an array of n x {self.size}."
             )
         return self.layer.decode(latents, self._condition(len(latents), classes))
@@ -230,7 +230,7 @@ class ImageFlow(nn.Module):
         if self.prior is None:
             return standard_normal_cost(latents)
         if classes is None:
-            raise EvidenceError("The prior of this flow has one Gaussian per class: pass the classes too.")
+            raise InputError("The prior of this flow has one Gaussian per class: pass the classes too.")
         return self.prior.cost(latents, classes)
 
     def fit(self, images: Tensor, classes: Tensor | None = None) -> None:
@@ -238,7 +238,7 @@ class ImageFlow(nn.Module):
         latents = self.layer.fit(self._shaped(images), self._condition(len(images), classes)).detach()
         if self.prior is not None:
             if classes is None:
-                raise EvidenceError("The prior of this flow has one Gaussian per class: pass the classes too.")
+                raise InputError("The prior of this flow has one Gaussian per class: pass the classes too.")
             self.prior.fit(latents, classes)
 
     def refuse_if_not_invertible(self, images: Tensor, classes: Tensor | None = None, tolerance: float = 1e-2) -> None:
@@ -249,14 +249,14 @@ class ImageFlow(nn.Module):
         bad = ~(errors <= tolerance)
         if bad.any():
             first = int(bad.nonzero()[0])
-            raise EvidenceError(
+            raise InputError(
                 f"The flow is not invertible at image {first}: decoding its latents differs from it by "
                 f"{float(errors[first]):.3g}, so its scales have diverged; train with a lower learning rate."
             )
 
     def _shaped(self, images: Tensor) -> Tensor:
         if images[0].numel() != self.size or (images.ndim == 4 and tuple(images.shape[1:]) != self.image_shape):
-            raise EvidenceError(
+            raise InputError(
                 f"Images of shape {tuple(images.shape[1:])} do not fit this flow, which is of {self.image_shape}: "
                 "resize them, or build a flow of their size."
             )
@@ -266,9 +266,9 @@ class ImageFlow(nn.Module):
         if not self.n_classes:
             return None
         if classes is None:
-            raise EvidenceError(f"This flow is conditional: pass one class for each of the {n} images or latents.")
+            raise InputError(f"This flow is conditional: pass one class for each of the {n} images or latents.")
         if len(classes) not in (n, 1):
-            raise EvidenceError(f"There are {len(classes)} classes for {n} images or latents: pass one each.")
+            raise InputError(f"There are {len(classes)} classes for {n} images or latents: pass one each.")
         weight = next(self.parameters())
         one_hot: Tensor = nn.functional.one_hot(classes, self.n_classes).to(weight.dtype)
         return one_hot.expand(n, -1)
@@ -516,14 +516,14 @@ class WaveletPyramid(InvertibleLayer):
     def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
         """Latents as features, coarse to fine."""
         log_volume = self.no_change(state)
-        found = []
+        results = []
         for layer in self.details:
             state, fine = self._split(state)
             latents, change = layer.encode(fine, state)
             log_volume = log_volume + change
-            found.append(latents)
+            results.append(latents)
         latents, change = self.coarsest.encode(state, condition)
-        return torch.cat([latents, *reversed(found)], dim=1), log_volume + change
+        return torch.cat([latents, *reversed(results)], dim=1), log_volume + change
 
     def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
         """The image, reconstructed from coarse to fine."""
@@ -535,11 +535,11 @@ class WaveletPyramid(InvertibleLayer):
 
     def fit(self, state: Tensor, condition: Tensor | None) -> Tensor:
         """Fit the layers of every scale to the details of that scale."""
-        found = []
+        losses = []
         for layer in self.details:
             state, fine = self._split(state)
-            found.append(layer.fit(fine, state))
-        return torch.cat([self.coarsest.fit(state, condition), *reversed(found)], dim=1)
+            losses.append(layer.fit(fine, state))
+        return torch.cat([self.coarsest.fit(state, condition), *reversed(losses)], dim=1)
 
     def _split(self, state: Tensor) -> tuple[Tensor, Tensor]:
         halves = self.downsampling.encode(state, None)[0]
@@ -576,7 +576,7 @@ class ImageFlowSettings:
 def image_flow(settings: ImageFlowSettings) -> ImageFlow:
     """A flow of grey images with initial weights, which depend on the seed only."""
     if settings.side % 2**LEVELS or settings.side < 2 ** (LEVELS + 1):
-        raise EvidenceError(
+        raise InputError(
             f"Images of {settings.side} x {settings.side} cannot be halved {LEVELS} times: pad or average them to a "
             f"multiple of {2**LEVELS}, at least {2 ** (LEVELS + 1)}."
         )

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.func import jvp, vmap
 
 from unweave.arrays import FloatArray
-from unweave.evidence import EvidenceError
+from unweave.errors import InputError
 from unweave.neural.decoders import TorchDecoder
 from unweave.neural.flows import FlowObjective, FlowTraining, Record, Terms, descend
 from unweave.randomness import random_stream
@@ -167,19 +167,19 @@ def held_out_costs(flow: ImageFlow, images: Images, classes: Classes) -> tuple[F
 
 def _refuse_unusable(images: Images, classes: Classes | None, objective: FlowObjective, flow: ImageFlow) -> None:
     if images.shape[1:] != flow.image_shape:
-        raise EvidenceError(
+        raise InputError(
             f"Images of shape {images.shape[1:]} do not fit this flow, which is of {flow.image_shape}: resize them, or "
             "build a flow of their size."
         )
     if not np.isfinite(images).all():
-        raise EvidenceError("Some pixels are nan or infinite: leave those images out.")
+        raise InputError("Some pixels are nan or infinite: leave those images out.")
     if classes is not None and len(classes) != len(images):
-        raise EvidenceError(f"There are {len(classes)} classes for {len(images)} images: pass one each.")
+        raise InputError(f"There are {len(classes)} classes for {len(images)} images: pass one each.")
     if classes is not None:
         n_classes = max(flow.n_classes, 0 if flow.prior is None else len(flow.prior.means))
         _refuse_other_classes(np.asarray(classes), n_classes)
     if objective.reconstruction and not all(0 <= i < flow.size for i in objective.core):
-        raise EvidenceError(
+        raise InputError(
             f"The core {objective.core} names latents that do not exist: use numbers from 0 to {flow.size - 1}."
         )
 
@@ -189,13 +189,13 @@ def _refuse_other_classes(classes: Classes, n_classes: int) -> None:
     present = set(np.unique(classes).tolist())
     others = sorted(present - set(range(n_classes)))
     if n_classes and others:
-        raise EvidenceError(
+        raise InputError(
             f"Class {others[0]} is not a class of this flow, whose classes are 0 to {n_classes - 1}: number the "
             "classes from 0, or build a flow with more classes."
         )
     missing = sorted(set(range(n_classes)) - present)
     if missing:
-        raise EvidenceError(
+        raise InputError(
             f"Class {missing[0]} has no samples, so it cannot be learned: give samples of all {n_classes} classes, or "
             "build a flow with fewer."
         )

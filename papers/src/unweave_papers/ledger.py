@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy.stats import t as student
 
 import unweave
-from unweave.evidence import EvidenceError
+from unweave.arrays import student_reach
+from unweave.errors import FileError, InputError, OptionError
 from unweave.names import suggestion
 from unweave.own_modules import imported
 from unweave.sentences import counted
@@ -78,11 +78,11 @@ class MeasuredFigure:
     @classmethod
     def over_seeds(cls, values: Sequence[float]) -> MeasuredFigure:
         """Return the mean over seeds with Student's 95 % interval; fewer than three seeds have no interval."""
-        found = np.asarray(values, dtype=np.float64)
-        mean = float(found.mean())
-        if found.size < 3:
+        array = np.asarray(values, dtype=np.float64)
+        mean = float(array.mean())
+        if array.size < 3:
             return cls(mean)
-        reach = float(student.ppf((1 + LEVEL) / 2, found.size - 1) * found.std(ddof=1) / math.sqrt(found.size))
+        reach = float(student_reach(array.std(ddof=1), array.size - 1, LEVEL) / math.sqrt(array.size))
         return cls(mean, mean - reach, mean + reach)
 
     def __float__(self) -> float:
@@ -216,7 +216,7 @@ def claims_of(paper: str | None = None) -> tuple[Claim, ...]:
     if paper is None:
         return tuple(claim for number in MODULES for claim in claims_of(number))
     if paper not in MODULES:
-        raise EvidenceError(f"There is no paper {paper!r} here: there are {', '.join(MODULES)}.")
+        raise OptionError(f"There is no paper {paper!r} here: there are {', '.join(MODULES)}.")
     recorded = _recorded(paper)
     entries = tomllib.loads((FOLDER / "claims" / f"{paper}.toml").read_text(encoding="utf-8")).get("claim", [])
     return tuple(sorted((_claim(paper, entry, recorded) for entry in entries), key=lambda claim: claim.number))
@@ -231,14 +231,14 @@ def claim_of(name: str) -> Claim:
     paper = name.partition(":")[0]
     names = [claim.name for claim in claims_of(paper)]
     if name not in names:
-        raise EvidenceError(f"There is no claim {name!r}: {suggestion(name, names)}")
+        raise OptionError(f"There is no claim {name!r}: {suggestion(name, names)}")
     return claims_of(paper)[names.index(name)]
 
 
-def record(paper: str, found: Mapping[int, ClaimEvidence], seconds: Mapping[int, float]) -> Path:
+def record(paper: str, results: Mapping[int, ClaimEvidence], seconds: Mapping[int, float]) -> Path:
     """Record these figures, by the numbers of claims, for comparison with later checks."""
     path, entries = FOLDER / "recorded" / f"{paper}.json", _recorded(paper)
-    for number, evidence in found.items():
+    for number, evidence in results.items():
         numbers = {name: [round(x, 6) for x in figure.numbers] for name, figure in evidence.figures.items()}
         entries[str(number)] = {"seconds": round(seconds[number], 1), "figures": numbers}
     lines = [f"{json.dumps(key)}: {json.dumps(entries[key])}" for key in sorted(entries, key=int)]
@@ -255,7 +255,7 @@ def _recorded(paper: str) -> dict[str, Any]:
 
 def _claim(paper: str, entry: Mapping[str, Any], recorded: Mapping[str, Any]) -> Claim:
     if entry["verdict"] not in VERDICTS:
-        raise EvidenceError(f"Claim {paper}:{entry['number']} has an unknown verdict: {entry['verdict']!r}.")
+        raise InputError(f"Claim {paper}:{entry['number']} has an unknown verdict: {entry['verdict']!r}.")
     known = recorded.get(str(entry["number"]), {})
     figures = {name: MeasuredFigure(*numbers) for name, numbers in known.get("figures", {}).items()}
     lists = {name: tuple(entry.get(name, ())) for name in ("needs", "experiments")}
@@ -267,7 +267,7 @@ def _claim(paper: str, entry: Mapping[str, Any], recorded: Mapping[str, Any]) ->
         if bool(rows) != bool(lists["expect"] or lists["in_part"]):
             raise ValueError("rows need something to expect, and what is expected needs rows")
     except (ValueError, KeyError, IndexError) as error:
-        raise EvidenceError(f"Claim {paper}:{entry['number']} cannot be read: {error}.") from None
+        raise FileError(f"Claim {paper}:{entry['number']} cannot be read: {error}.") from None
     return Claim(paper=paper, figures=figures, **{"seconds": known.get("seconds", 1.0), **entry, **lists, "rows": rows})
 
 
@@ -398,7 +398,7 @@ def reproduced_evidence(claim: Claim, options: Options) -> ClaimEvidence:
         checks = experiment_claims(claim.paper, name, Options(options.folder, options.progress, **given))
         rows += [row for row in checks if row.ledger == claim.number and row.is_claim]
     if not rows:
-        raise EvidenceError(f"{', '.join(claim.experiments)} of {claim.paper} have no result on claim {claim.number}.")
+        raise InputError(f"{', '.join(claim.experiments)} of {claim.paper} have no result on claim {claim.number}.")
     held = [row.holds for row in rows]
     figures = {row.claim: float(row.holds is True) if row.value is None else row.value for row in rows}
     in_part = any(held) or any(row.in_part for row in rows)
@@ -429,11 +429,11 @@ def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -
 
 def recorded(checked: Iterable[CheckedClaim]) -> Iterator[Path]:
     """Record the figures of these checks for later comparisons; failed checks are left out."""
-    found: dict[str, dict[int, CheckedClaim]] = {}
+    results: dict[str, dict[int, CheckedClaim]] = {}
     for entry in checked:
         if entry.found is not None:
-            found.setdefault(entry.claim.paper, {})[entry.claim.number] = entry
-    for paper, of_paper in found.items():
+            results.setdefault(entry.claim.paper, {})[entry.claim.number] = entry
+    for paper, of_paper in results.items():
         figures = {number: entry.found for number, entry in of_paper.items() if entry.found is not None}
         yield record(paper, figures, {number: entry.seconds for number, entry in of_paper.items()})
 
@@ -469,21 +469,21 @@ def _checked(claim: Claim, options: Options, kept: StoredNumbers) -> CheckedClai
     start = time.process_time()
 
     def computed() -> dict[str, Any]:
-        found = evidence_of(claim, options)
-        numbers = {name: figure.numbers for name, figure in found.figures.items()}
-        return {"holds": found.holds, "figures": numbers, "seconds": time.process_time() - start}
+        evidence = evidence_of(claim, options)
+        numbers = {name: figure.numbers for name, figure in evidence.figures.items()}
+        return {"holds": evidence.holds, "figures": numbers, "seconds": time.process_time() - start}
 
     try:
         value = kept.value(claim.name, computed)
     except Exception as error:  # evidence may fail in any way, and the other claims must still be checked
         return CheckedClaim(claim, "failed", f"{type(error).__name__}: {error}", seconds=time.process_time() - start)
     figures = {name: MeasuredFigure(*numbers) for name, numbers in value["figures"].items()}
-    found = ClaimEvidence(value["holds"], figures)
-    outcome, reason = compared(claim, found)
-    return CheckedClaim(claim, outcome, reason, found, value["seconds"])
+    evidence = ClaimEvidence(value["holds"], figures)
+    outcome, reason = compared(claim, evidence)
+    return CheckedClaim(claim, outcome, reason, evidence, value["seconds"])
 
 
-def compared(claim: Claim, found: ClaimEvidence) -> tuple[Outcome, str]:
+def compared(claim: Claim, evidence: ClaimEvidence) -> tuple[Outcome, str]:
     """Compare evidence with the record; return the outcome, and what is different.
 
     >>> from unweave_papers.ledger import claim_of
@@ -497,16 +497,16 @@ def compared(claim: Claim, found: ClaimEvidence) -> tuple[Outcome, str]:
     'verdict changed'
     """
     wanted = STATEMENT_HOLDS.get(claim.verdict)
-    if found.holds is not wanted:
+    if evidence.holds is not wanted:
         says = {True: "it holds", False: "it does not hold", None: "it holds in part"}
-        return "verdict changed", f"The verdict is '{claim.verdict}', but by the evidence {says[found.holds]}."
+        return "verdict changed", f"The verdict is '{claim.verdict}', but by the evidence {says[evidence.holds]}."
     if not claim.figures:
         return "not recorded", "No figures are recorded for it."
-    if set(found.figures) != set(claim.figures):
+    if set(evidence.figures) != set(claim.figures):
         return "figure moved", "The names of the figures differ from those in the record."
     moved = [
         f"{name}: {figure} instead of {claim.figures[name]}"
-        for name, figure in found.figures.items()
+        for name, figure in evidence.figures.items()
         if not _close(figure.value, claim.figures[name].value, claim.tolerance)
     ]
     return ("figure moved", "; ".join(moved)) if moved else ("as recorded", "")
@@ -527,10 +527,10 @@ def claim_rows(paper: str, *numbers: int, folder: Path = Path()) -> Iterator[Cla
     """
     for number in numbers:
         claim = claim_of(f"{paper}:{number}")
-        found = evidence_of(claim, Options(folder))
-        here = "; ".join(f"{name}: {figure}" for name, figure in found.figures.items())
-        stated, in_part = claim.stated or "no figure", found.holds is None
-        yield ClaimCheck(claim.statement, stated, here, found.holds is True, number, in_part=in_part)
+        evidence = evidence_of(claim, Options(folder))
+        here = "; ".join(f"{name}: {figure}" for name, figure in evidence.figures.items())
+        stated, in_part = claim.stated or "no figure", evidence.holds is None
+        yield ClaimCheck(claim.statement, stated, here, evidence.holds is True, number, in_part=in_part)
 
 
 def summary_table() -> Any:
@@ -718,6 +718,6 @@ def selected_claims(names: Sequence[str] = (), verdict: str | None = None) -> li
     ['003:44', '003:42']
     """
     if verdict is not None and verdict not in VERDICTS:
-        raise EvidenceError(f"There is no verdict {verdict!r}: {suggestion(verdict, VERDICTS)}")
-    found = [claim for name in names for claim in ((claim_of(name),) if ":" in name else claims_of(name))]
-    return [claim for claim in (found if names else claims_of()) if verdict in (None, claim.verdict)]
+        raise OptionError(f"There is no verdict {verdict!r}: {suggestion(verdict, VERDICTS)}")
+    claims = [claim for name in names for claim in ((claim_of(name),) if ":" in name else claims_of(name))]
+    return [claim for claim in (claims if names else claims_of()) if verdict in (None, claim.verdict)]

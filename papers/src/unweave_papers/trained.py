@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
+from unweave.arrays import student_reach
 from unweave.datasets import DependentSample, DSprites, small_sprites
 from unweave.datasets.dependence import Dependence
 from unweave.encoding import Encoded, encode, read_encoded
-from unweave.evidence import Evidence, EvidenceError
+from unweave.errors import FileError, InputError
+from unweave.evidence import Evidence
 from unweave.progress import progress_bar
 from unweave_papers.experiment import Options
 from unweave_papers.stored import StoredNumbers
@@ -39,7 +41,7 @@ class SmallSetting:
 
     def values(self, number: str) -> list[float]:
         """Return one number for every seed."""
-        return [found[number] for found in self.seeds]
+        return [numbers[number] for numbers in self.seeds]
 
     def mean(self, number: str) -> float:
         """Return the mean of a number over seeds."""
@@ -50,7 +52,7 @@ class SmallSetting:
         values = self.values(number)
         if len(values) < 2:
             return -math.inf, math.inf
-        reach = float(stats.t.ppf(0.5 + LEVEL / 2, len(values) - 1)) * stats.sem(values)
+        reach = student_reach(float(stats.sem(values)), len(values) - 1, LEVEL)
         return self.mean(number) - reach, self.mean(number) + reach
 
     def shown(self, number: str) -> str:
@@ -203,20 +205,20 @@ def codes_of(
     """
     seed = options.seed or 0
     if options.codes is not None:
-        return {name: _drawn(found, n_rows, dependences, seed) for name, found in _given(options.codes).items()}
+        return {name: _drawn(encoded, n_rows, dependences, seed) for name, encoded in _given(options.codes).items()}
     folder = options.folder / "codes"
     folder.mkdir(parents=True, exist_ok=True)
-    found = {}
+    encoded = {}
     for name in models:
         path = folder / f"{MODELS[name]}-{label}-{n_rows}-{seed}.npz"
-        found[name] = read_encoded(path) if path.exists() else _encoded(name, path, n_rows, dependences, options)
-    return found
+        encoded[name] = read_encoded(path) if path.exists() else _encoded(name, path, n_rows, dependences, options)
+    return encoded
 
 
-def models_among(found: Mapping[str, Encoded], names: Sequence[str]) -> dict[str, Encoded]:
+def models_among(encoders: Mapping[str, Encoded], names: Sequence[str]) -> dict[str, Encoded]:
     """Return the models of these names, or all if none exists: encoders in a folder of codes can have any name."""
-    there = {name: found[name] for name in names if name in found}
-    return there or dict(found)
+    there = {name: encoders[name] for name in names if name in encoders}
+    return there or dict(encoders)
 
 
 def _encoded(name: str, path: Path, n_rows: int, dependences: Sequence[Dependence], options: Options) -> Encoded:
@@ -226,35 +228,35 @@ def _encoded(name: str, path: Path, n_rows: int, dependences: Sequence[Dependenc
     sprites = DSprites()
     images = DependentSample(sprites, dependences) if dependences else sprites
     model = read_published(MODELS[name], options.weights)
-    return encode(model, images, path, rows=n_rows, seed=options.seed or 0, progress=options.progress)
+    return encode(model, images, out=path, rows=n_rows, seed=options.seed or 0, progress=options.progress)
 
 
 def _given(folder: Path) -> dict[str, Encoded]:
     paths = sorted(folder.glob("*.npz"))
     if not paths:
-        raise EvidenceError(f"{folder} has no .npz file of codes: write one per encoder with unweave encode.")
-    found = {path.stem: read_encoded(path) for path in paths}
-    first_name, first = next(iter(found.items()))
-    for name, other in found.items():
+        raise FileError(f"{folder} has no .npz file of codes: write one per encoder with unweave encode.")
+    encoders = {path.stem: read_encoded(path) for path in paths}
+    first_name, first = next(iter(encoders.items()))
+    for name, other in encoders.items():
         if other.factor_names != first.factor_names:
-            raise EvidenceError(f"{name} and {first_name} in {folder} have different factors: encode one data set.")
-    return found
+            raise FileError(f"{name} and {first_name} in {folder} have different factors: encode one data set.")
+    return encoders
 
 
-def _drawn(found: Encoded, n_rows: int, dependences: Sequence[Dependence], seed: int) -> Encoded:
+def _drawn(encoded: Encoded, n_rows: int, dependences: Sequence[Dependence], seed: int) -> Encoded:
     """Draw rows without replacement, so that no row is in both a training and a test set."""
     rng = np.random.default_rng(seed)
     if not dependences:
-        return found.rows(rng.permutation(found.n_rows)[:n_rows])
+        return encoded.rows(rng.permutation(encoded.n_rows)[:n_rows])
     sample = DependentSample(DSprites(), dependences)
-    weights = sample.weights_of(found.indices)
-    kept = np.flatnonzero(rng.uniform(size=found.n_rows) * weights.max() <= weights)
+    weights = sample.weights_of(encoded.indices)
+    kept = np.flatnonzero(rng.uniform(size=encoded.n_rows) * weights.max() <= weights)
     if kept.size < min(FEWEST_ROWS, n_rows):
-        raise EvidenceError(
-            f"Only {kept.size} of {found.n_rows} encoded images are left after drawing dependent factors: encode more "
-            "images, or give --weights instead of --codes."
+        raise InputError(
+            f"Only {kept.size} of {encoded.n_rows} encoded images are left after drawing dependent factors: encode "
+            "more images, or give --weights instead of --codes."
         )
-    return found.rows(rng.permutation(kept)[:n_rows])
+    return encoded.rows(rng.permutation(kept)[:n_rows])
 
 
 def evidence_of_levels(encoded: Encoded) -> Evidence:
@@ -294,16 +296,17 @@ def codes_of_grid(options: Options, n_images: int, models: Sequence[str]) -> dic
     """Compute the codes of all images of a grid by published encoders, or read them from ``options.folder``."""
     folder = options.folder / "codes"
     folder.mkdir(parents=True, exist_ok=True)
-    found = {}
+    encoders = {}
     for name in models:
         path = folder / f"{MODELS[name]}-grid-{n_images}.npz"
         if not path.exists():
             from unweave.neural.published_vaes import read_published
 
             assert options.weights is not None
-            encode(read_published(MODELS[name], options.weights), grid_of(n_images), path, progress=options.progress)
-        found[name] = read_encoded(path)
-    return found
+            model = read_published(MODELS[name], options.weights)
+            encode(model, grid_of(n_images), out=path, progress=options.progress)
+        encoders[name] = read_encoded(path)
+    return encoders
 
 
 def rows_of_grid(encoded: Encoded, n_images: int) -> Encoded:

@@ -89,19 +89,19 @@ def identity_is_best(metric: Metric) -> None:
 
 def noise_is_chance(metric: Metric) -> None:
     """The mean score of random codes is the chance level of the card."""
-    found: list[float] = []
+    scores: list[float] = []
     expected: list[float] = []
     for n_draws in N_DRAWS:
-        for k in range(len(found), n_draws):
-            found.append(float(score_of(metric, factors_for(metric, k), noise_for(metric, k))))
+        for k in range(len(scores), n_draws):
+            scores.append(float(score_of(metric, factors_for(metric, k), noise_for(metric, k))))
             expected.append(chance_level(metric, k))
-        distance = abs(float(np.mean(found) - np.mean(expected)))
+        distance = abs(float(np.mean(scores) - np.mean(expected)))
         if distance <= CHANCE_TOLERANCE:
             return
     # with 48 draws, the standard error is known well enough to allow for it
-    error = math.sqrt((np.var(found, ddof=1) + np.var(expected, ddof=1)) / len(found))
+    error = math.sqrt((np.var(scores, ddof=1) + np.var(expected, ddof=1)) / len(scores))
     allowed = CHANCE_TOLERANCE + N_STANDARD_ERRORS * error
-    assert distance <= allowed, f"noise scores {np.mean(found):.3f}, and the chance level is {np.mean(expected):.3f}"
+    assert distance <= allowed, f"noise scores {np.mean(scores):.3f}, and the chance level is {np.mean(expected):.3f}"
 
 
 def undefined_where_the_card_says(metric: Metric) -> None:

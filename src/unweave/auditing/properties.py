@@ -14,9 +14,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from scipy.special import chdtri, stdtrit
+from scipy.special import chdtri
 
-from unweave.arrays import FloatArray
+from unweave.arrays import FloatArray, student_reach
 from unweave.auditing.adversary import RedTeam
 from unweave.auditing.measurement import (
     FURTHER,
@@ -235,8 +235,7 @@ def mean_interval(values: FloatArray) -> tuple[float, tuple[float, float]]:
     mean = float(np.mean(values))
     if values.size < 2:
         return mean, (-math.inf, math.inf)
-    quantile = float(stdtrit(values.size - 1, 0.5 + LEVEL / 2))
-    half = quantile * float(np.std(values, ddof=1)) / math.sqrt(values.size)
+    half = student_reach(float(np.std(values, ddof=1)), values.size - 1, LEVEL) / math.sqrt(values.size)
     return mean, (mean - half, mean + half)
 
 

@@ -177,9 +177,11 @@ def audit_all(
     return [audits[subject.label] for subject in subjects]
 
 
-def _settled(bench: Bench, points: list[Point], found: Measured, n_seeds: int) -> list[dict[Case, list[Measurement]]]:
+def _settled(
+    bench: Bench, points: list[Point], measured: Measured, n_seeds: int
+) -> list[dict[Case, list[Measurement]]]:
     """Outcomes of every subject, with up to eight times the seeds for cases that leave a verdict undecided."""
-    settled = [_of_subject(found, place) for place in range(len(bench.subjects))]
+    settled = [_of_subject(measured, place) for place in range(len(bench.subjects))]
     for more in (2 * n_seeds, 4 * n_seeds, 8 * n_seeds):
         undecided = [_undecided(points, own) for own in settled]
         if not any(undecided):
@@ -204,27 +206,27 @@ def _undecided(points: list[Point], own: dict[Case, list[Measurement]]) -> list[
     return list(cases)
 
 
-def _of_subject(found: Measured, place: int) -> dict[Case, list[Measurement]]:
-    return {case: [row[place] for row in rows] for case, rows in found.items()}
+def _of_subject(measured: Measured, place: int) -> dict[Case, list[Measurement]]:
+    return {case: [row[place] for row in rows] for case, rows in measured.items()}
 
 
 def _measured(bench: Bench, points: list[Point], seeds: range) -> Measured:
     """Measure all points in the order of their turns; points that can no longer change a verdict are measured last."""
-    found: Measured = {}
+    measured: Measured = {}
     waiting = points
     while waiting:
-        settled = {name for name in PROPERTIES if _violated_by_all(name, bench, points, found)}
+        settled = {name for name in PROPERTIES if _violated_by_all(name, bench, points, measured)}
         open_points = [point for point in waiting if point.name not in settled] or waiting
         now = [point for point in open_points if point.turn == open_points[0].turn]
-        found |= bench.measure([point.case for point in now if point.case not in found], seeds)
+        measured |= bench.measure([point.case for point in now if point.case not in measured], seeds)
         waiting = [point for point in waiting if point not in now]
-    return found
+    return measured
 
 
-def _violated_by_all(name: Property, bench: Bench, points: list[Point], found: Measured) -> bool:
+def _violated_by_all(name: Property, bench: Bench, points: list[Point], measured: Measured) -> bool:
     """Whether every subject is already known to violate the property."""
     return all(
-        finding_of(name, points, scores_of(points, _of_subject(found, place))).verdict == "violated"
+        finding_of(name, points, scores_of(points, _of_subject(measured, place))).verdict == "violated"
         for place in range(len(bench.subjects))
     )
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.card.card import Card, CardFields, MetricError, MetricUndefined, check_fields
-from unweave.evidence import Evidence, EvidenceError, Posterior
+from unweave.errors import InputError, OptionError
+from unweave.evidence import Evidence, Posterior
 from unweave.evidence.columns import NeedsRows
 from unweave.evidence.decoders import Sampler
 from unweave.evidence.inputs import OPTION_NAMES, option_parameters
@@ -273,12 +274,12 @@ def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, An
     options: dict[str, Any] = {name: given.pop(name) for name in list(given) if name in OPTION_NAMES}
     if isinstance(factors, Evidence):
         if codes is not None or options:
-            raise EvidenceError("An Evidence already contains the codes and their options: pass it alone.")
+            raise InputError("An Evidence already contains the codes and their options: pass it alone.")
         return factors
     needs_decoder_alone = "decoder" in card.needs and "factors" not in card.needs
     if needs_decoder_alone and factors is not None and options.get("decoder") is None:  # metric(decoder, reference)
         if codes is not None and options.get("reference") is not None:
-            raise EvidenceError(f"{card.name} has two references: pass one, in second place or as reference=.")
+            raise InputError(f"{card.name} has two references: pass one, in second place or as reference=.")
         reference = options.get("reference") if codes is None else codes
         return Evidence(**options | {"decoder": factors, "reference": reference})
     if isinstance(factors, Posterior) and codes is None:  # for metrics that need no factors
@@ -343,7 +344,7 @@ Choice = Metric | functools.partial[Any]
 
 
 def metric_of(choice: object) -> Metric:
-    """The metric of a choice; raises EvidenceError if the object is not a metric.
+    """The metric of a choice; raises OptionError if the object is not a metric.
 
     >>> from unweave.metrics import mcc
     >>> metric_of(functools.partial(mcc, correlation="spearman")) is mcc
@@ -351,7 +352,7 @@ def metric_of(choice: object) -> Metric:
     """
     entry = choice.func if isinstance(choice, functools.partial) else choice
     if not hasattr(entry, "card"):
-        raise EvidenceError(
+        raise OptionError(
             f"An object of type {type(entry).__name__} is not a metric: declare it with @unweave.metric, "
             "or choose one from the catalogue."
         )

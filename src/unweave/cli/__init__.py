@@ -8,14 +8,26 @@ from io import TextIOWrapper
 import click
 
 from unweave import __version__
-from unweave.cli.score import compare, demo, dictionaries, explain, geometry, metrics, report, score, unlabelled
+from unweave.cli.score import (
+    compare,
+    demo,
+    dictionaries,
+    explain,
+    geometry,
+    leaderboard,
+    metrics,
+    probe,
+    report,
+    score,
+    unlabelled,
+)
 from unweave.cli.study import audit, sweep
-from unweave.cli.terminal import code_of_current_folder
+from unweave.cli.terminal import code_of_current_folder, warnings_as_notes
 from unweave.cli.train import encode, train
 from unweave.plugins import load_plugin, plugins
 
 COMMANDS = (
-    *(encode, score, compare, report, metrics, explain, audit, sweep, train),
+    *(encode, score, compare, probe, report, leaderboard, metrics, explain, audit, sweep, train),
     *(geometry, dictionaries, unlabelled, demo),
 )
 
@@ -30,7 +42,9 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name; a command of another package is imported when it is called."""
         entry = None if cmd_name in self.commands else plugins("unweave.commands", self.commands).get(cmd_name)
-        return super().get_command(ctx, cmd_name) if entry is None else load_plugin(entry)
+        if entry is None:
+            return super().get_command(ctx, cmd_name)
+        return load_plugin(entry, lambda it: isinstance(it, click.Command), "declare it with @click.command()")
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -39,6 +53,7 @@ class Commands(click.Group):
 def main(context: click.Context) -> None:
     """Measure how well a learned representation separates the factors behind the data."""
     context.with_resource(code_of_current_folder())
+    context.with_resource(warnings_as_notes())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # terminals that cannot show ± or ─ must not raise an error

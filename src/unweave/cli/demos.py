@@ -72,10 +72,10 @@ def trained_demonstration(
         raise OptionError(fleet.problems[0])
     model = fleet.models[0]
     say(f"2. Encoding {N_ROWS} images; codes, factors, their names and kinds go to {folder / 'codes.npz'}.")
-    encoded = encode(model, sprites, folder / "codes.npz", rows=N_ROWS, progress=True)
+    encoded = encode(model, sprites, out=folder / "codes.npz", rows=N_ROWS, progress=True)
     say("3. Scoring the codes, as `unweave score codes.npz --html page.html` does.")
     kinds = dict(zip(encoded.factor_names, encoded.kinds, strict=True))
     factors = dict(zip(encoded.factor_names, encoded.factors.T, strict=True))
     pictures = code_pictures(Evidence(factors, encoded.codes, kinds=kinds), decoder_of(model))
-    found = evaluate(factors, encoded.codes, kinds=kinds, metrics=METRICS, budget=BUDGET, progress=True)
-    return found, pictures
+    evaluation = evaluate(factors, encoded.codes, kinds=kinds, metrics=METRICS, budget=BUDGET, progress=True)
+    return evaluation, pictures

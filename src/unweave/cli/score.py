@@ -22,6 +22,7 @@ from unweave.cli.terminal import (
     show,
 )
 from unweave.errors import OptionError
+from unweave.whole_files import write_whole
 
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
@@ -117,6 +118,14 @@ PAGE_OPTIONS = [
 def with_score_options(command: Any) -> Any:
     """Add the options of scores and pages to a command."""
     for option in reversed([*SCORE_OPTIONS, *PAGE_OPTIONS]):
+        command = option(command)
+    return command
+
+
+def with_data_options(command: Any) -> Any:
+    """Add the options that name factors, their kinds and row groups, and --json, to a command."""
+    kinds, factors, _, _, factor_names, _, row_groups, missing = SCORE_OPTIONS[1:9]
+    for option in (SCORE_OPTIONS[-1], missing, row_groups, factor_names, factors, kinds):
         command = option(command)
     return command
 
@@ -235,6 +244,32 @@ def report(file: Path, **options: Any) -> None:
 
 
 @click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the tables as one HTML page.")
+@click.option("--markdown", metavar="FILE", type=click.Path(path_type=Path), help="Write the tables as Markdown.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def leaderboard(folder: Path, html: Path | None, markdown: Path | None, as_json: bool) -> None:
+    """Rank all models whose evaluations are in FOLDER (saved by score --json or Evaluation.save).
+
+    Models with the same factors share a table of models and questions, with verdicts; a star marks what is best.
+    """
+    with one_sentence_errors():
+        check_writable(html, markdown)
+        from unweave.codec import plain_data
+        from unweave.report.leaderboard import leaderboard as read_leaderboard
+
+        board = read_leaderboard(folder)
+        if as_json:
+            click.echo(json.dumps(plain_data(board), allow_nan=False))
+        else:
+            print_wide(board)
+        if html:
+            board.to_html(html)
+        if markdown:
+            write_whole(markdown, lambda file: file.write(board.to_markdown().encode()))
+
+
+@click.command()
 def metrics() -> None:
     """List the metrics by the question they answer."""
     from rich.console import Console
@@ -311,25 +346,25 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 
         other = None if reference is None else read_decoder(reference)
         evidence = Evidence(decoder=read_decoder(source, latent_size), reference=other)
-        found = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
+        decoded = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
         fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
         chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
         evaluation = evaluate(evidence, metrics=chosen, seed=options["seed"], quick=True)
         if options["picture"]:
             from unweave.report.figures.geometry import save, spectrum_figure
 
-            save(spectrum_figure({source: found.entropies}), options["picture"])
+            save(spectrum_figure({source: decoded.entropies}), options["picture"])
         if options["pictures"]:
             from unweave.report.geometry import write_geometry_page
 
             name = Path(source).name if source.endswith(".npz") else source
-            write_geometry_page(options["pictures"], name, evidence, found, evaluation, options["image_shape"])
+            write_geometry_page(options["pictures"], name, evidence, decoded, evaluation, options["image_shape"])
         if options["as_json"]:
             click.echo(evaluation.to_json())
         else:
             from unweave.report.geometry import geometry_table
 
-            print_wide(geometry_table(found, evaluation, options["keep"]))
+            print_wide(geometry_table(decoded, evaluation, options["keep"]))
 
 
 @click.command()
@@ -441,11 +476,11 @@ def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any
     if isinstance(files.factors, RowBlocks):
         raise OptionError("Concepts are scored in memory, and this folder is too large: pass fewer of its files.")
     evidence = Evidence(files.factors, files.codes, **{name: settings[name] for name in EVIDENCE_OPTIONS})
-    found = concept_report(evidence)
+    concepts = concept_report(evidence)
     if options["as_json"]:
-        click.echo(json.dumps(found.to_dict(), allow_nan=False))
+        click.echo(json.dumps(concepts.to_dict(), allow_nan=False))
     else:
-        print_wide(concept_table(found))
+        print_wide(concept_table(concepts))
 
 
 @click.command()
@@ -476,17 +511,92 @@ def dictionaries(first: Path, second: Path, matching: Any, unsigned: bool, as_js
                     f"{file.path} is not an .npy file with one array: save the decoder, dimensions x codes."
                 )
         arrays = [file.content.toarray() if hasattr(file.content, "toarray") else file.content for file in read]
-        found = dictionary_matching(*arrays, matching=matching, signed=not unsigned)
+        pairing = dictionary_matching(*arrays, matching=matching, signed=not unsigned)
         if as_json:
-            pairs = {"first": found.first.tolist(), "second": found.second.tolist(), "cosines": found.cosines.tolist()}
-            stated = {"mean_cosine": found.mean_cosine, "chance": found.chance, **pairs}
+            pairs = {name: getattr(pairing, name).tolist() for name in ("first", "second", "cosines")}
+            stated = {"mean_cosine": pairing.mean_cosine, "chance": pairing.chance, **pairs}
             click.echo(json.dumps({"schema": "unweave.dictionaries/1", **stated}, allow_nan=False))
             return
         click.echo(
-            f"Mean cosine of {found.cosines.size:,} matched columns: {found.mean_cosine:.4f} (the best of "
-            f"{arrays[1].shape[1]:,} random directions has about {found.chance:.2f}). "
-            f"{int((found.cosines >= 0.9).sum()):,} pairs have 0.9 or more."
+            f"Mean cosine of {pairing.cosines.size:,} matched columns: {pairing.mean_cosine:.4f} (the best of "
+            f"{arrays[1].shape[1]:,} random directions has about {pairing.chance:.2f}). "
+            f"{int((pairing.cosines >= 0.9).sum()):,} pairs have 0.9 or more."
         )
+
+
+@click.command()
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option(
+    "--factors-from", type=click.Path(path_type=Path), help="File with the factors, if FILES contain only codes."
+)
+@click.option("--layers", metavar="NAMES", help="Arrays of one .npz file to use as layers, separated by commas.")
+@click.option("--baseline", type=click.Path(path_type=Path), help="File with the codes of a twin, such as untrained.")
+@click.option(
+    "--probes", metavar="NAMES", default="linear,kernel,boosted", show_default=True, help="Probes, separated by commas."
+)
+@click.option(
+    "--split",
+    type=click.Choice(["random", "unseen combinations"]),
+    default="random",
+    show_default=True,
+    help="Random folds, or folds whose rows combine ranges of factors that no training row combines.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of folds and pairings.")
+@click.option(
+    "--picture", type=click.Path(path_type=Path), help="Draw factors x layers into this file (.png, .pdf, .svg)."
+)
+@with_data_options
+def probe(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
+    """Predict every factor from the codes of every layer, by linear, kernel and boosted probes.
+
+    Pass one file for each layer, all with the same samples and factors, or one .npz file and the names of its layers
+    with --layers. All probes are tested on the same held-out rows.
+    """
+    with one_sentence_errors():
+        check_picture(options["picture"])
+        from unweave.evaluation.probe import probe as probed
+        from unweave.files.reading import read_codes, read_files, refuse_different_factors
+
+        names = names_in(options["layers"])
+        if names and len(files) > 1:
+            raise OptionError(
+                "--layers names arrays of one file: pass one file, or one for each layer without --layers."
+            )
+        choices = (
+            {name: (files[0], [name]) for name in names}
+            if names
+            else {name: (path, []) for name, path in zip(_distinct_labels(files, "layer"), files, strict=True)}
+        )
+        read = {
+            name: read_files(
+                path if factors_from is None else factors_from,
+                None if factors_from is None else path,
+                factors=names_in(options["factors"]),
+                codes=codes,
+                row_groups=options["row_groups"],
+            )
+            for name, (path, codes) in choices.items()
+        }
+        if factors_from is None:
+            refuse_different_factors({name: entry.factors for name, entry in read.items()})
+        first = next(iter(read.values()))
+        found = probed(
+            first.factors,
+            {name: entry.codes for name, entry in read.items()},
+            baseline=None if options["baseline"] is None else read_codes(options["baseline"]),
+            probes=names_in(options["probes"]),
+            split=options["split"],
+            rng=options["seed"],
+            kinds=kinds_in(options["kinds"]) or first.kinds,
+            missing=options["missing"],
+            row_groups=first.row_groups,
+            factor_names=names_in(options["factor_names"]) or None,
+        )
+        if options["picture"]:
+            from unweave.report.figures.geometry import save
+
+            save(found.plot(), options["picture"])
+        click.echo(json.dumps(found.to_dict(), allow_nan=False) if options["as_json"] else str(found))
 
 
 @click.command()
@@ -515,10 +625,10 @@ def unlabelled(files: tuple[Path, ...], **options: Any) -> None:
             name: read_codes(path, names_in(options["codes"]), options["codes_std"])
             for name, path in zip(_distinct_labels(files, "run"), files, strict=True)
         }
-        found = described(runs, rng=options["seed"])
+        description = described(runs, rng=options["seed"])
         if options["as_json"]:
-            click.echo(json.dumps(found.to_dict(), allow_nan=False))
+            click.echo(json.dumps(description.to_dict(), allow_nan=False))
             return
         from unweave.report.tables import unlabelled_table
 
-        print_wide(unlabelled_table(found))
+        print_wide(unlabelled_table(description))

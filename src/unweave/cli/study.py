@@ -36,16 +36,16 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
         from unweave.auditing import audit as audit_one
 
         with resumable("Interrupted: an audit is computed as a whole, so nothing was written."):
-            found = audit_one(name, budget=budget, n_seeds=seeds, n_jobs=jobs)
+            audited = audit_one(name, budget=budget, n_seeds=seeds, n_jobs=jobs)
         if picture:
             from unweave.report.figures.geometry import save
             from unweave.report.figures.scores import audit_figure
 
-            save(audit_figure(found), picture)
+            save(audit_figure(audited), picture)
         if as_json:
-            click.echo(found.to_json())
+            click.echo(audited.to_json())
         else:
-            print_wide(found)
+            print_wide(audited)
 
 
 @click.command()

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 # optional packages, and the extra that installs them
-EXTRA_OF = {"torch": "torch", "zuko": "torch", "matplotlib": "report", "distributed": "cluster"}
+EXTRA_OF = {"torch": "torch", "zuko": "torch", "matplotlib": "report", "distributed": "cluster", "polars": "tables"}
 
 
 def show(evaluation: Evaluation, as_json: bool) -> None:
@@ -137,6 +138,24 @@ def code_of_current_folder() -> Iterator[None]:
             del os.environ["PYTHONSAFEPATH"]
         else:
             os.environ["PYTHONSAFEPATH"] = before
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Print warnings that are meant for users as one sentence each, once."""
+    seen: set[str] = set()
+
+    def shown(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if not issubclass(category, UserWarning):
+            before(message, category, *rest)
+        elif str(message) not in seen:
+            seen.add(str(message))
+            click.echo(f"Note: {message}", err=True)
+
+    with warnings.catch_warnings():
+        before = warnings.showwarning
+        warnings.showwarning = shown  # type: ignore[assignment]
+        yield
 
 
 @contextmanager

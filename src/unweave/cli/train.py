@@ -165,7 +165,7 @@ def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> Non
         encoded = encode(
             _on_device(model, options["device"]),
             images,
-            out,
+            out=out,
             rows=options["rows"],
             seed=options["seed"],
             batch_size=options["batch_size"],
@@ -193,14 +193,14 @@ def compare_folder(folder: Path, metrics: list[str], as_json: bool) -> None:
     from unweave.sweeps.trained_models import compared_runs
 
     with progress_bar(len(models), True) as bar:
-        found = compared_runs(models, training_data(folder), metrics=metrics or None, watch=bar.step)
+        comparison = compared_runs(models, training_data(folder), metrics=metrics or None, watch=bar.step)
     if as_json:
         import json
         from dataclasses import asdict
 
-        click.echo(json.dumps(asdict(found), indent=2))
+        click.echo(json.dumps(asdict(comparison), indent=2))
         return
-    print_wide(runs_table(found))
+    print_wide(runs_table(comparison))
     click.echo("Mean ± standard deviation over seeds; settings that share a letter do not differ significantly.")
 
 
@@ -280,7 +280,7 @@ def encode(model: str, dataset: str | None, **options: Any) -> None:
             encoded = encode_images(
                 _on_device(named_model(model, options["weights"]), options["device"]),
                 images,
-                options["out"],
+                out=options["out"],
                 rows=options["rows"],
                 seed=options["seed"],
                 batch_size=options["batch_size"],

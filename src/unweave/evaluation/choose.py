@@ -10,9 +10,9 @@ from typing import Any
 
 from unweave.card import Metric
 from unweave.card.decorator import metric_of, stated_options
-from unweave.errors import OptionError
+from unweave.errors import InputError, OptionError
 from unweave.evaluation.results import Row
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.metrics import CATALOGUE
 from unweave.names import option_suggestion, suggestion
 from unweave.options import check_option_values, option_types
@@ -139,12 +139,12 @@ def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dic
     """Metrics by label, the panel for None; a label is the name of the metric with its stated options."""
     choices = _choices(metrics)
     if not choices:
-        raise EvidenceError("There is no metric to compute: name at least one, or pass None for the panel.")
+        raise OptionError("There is no metric to compute: name at least one, or pass None for the panel.")
     chosen: dict[str, Any] = {}
     for entry in (entry for choice in choices for entry in _entries(choice)):
         label = _label(entry)
         if label in chosen and metric_of(chosen[label]) is not metric_of(entry):
-            raise EvidenceError(f"Two metrics are called {label!r}: give each a name of its own.")
+            raise InputError(f"Two metrics are called {label!r}: give each a name of its own.")
         chosen[label] = entry
     return chosen
 
@@ -153,18 +153,20 @@ def _choices(metrics: MetricChoice | Iterable[MetricChoice] | None) -> list[Metr
     if metrics is None:
         return ["panel"]
     if not (isinstance(metrics, Iterable) or callable(metrics)):
-        raise EvidenceError(
+        raise OptionError(
             f"metrics={metrics!r} does not name metrics: pass names such as ['mcc', 'r2'], 'all' or None for the panel."
         )
-    return [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+    if isinstance(metrics, str):
+        return [name for name in metrics.split(",") if name.strip()]
+    return [metrics] if callable(metrics) else list(metrics)
 
 
 def _entries(choice: MetricChoice) -> Iterator[Any]:
     """The chosen metric, or all metrics of the named group."""
     if not isinstance(choice, str):
         yield choice
-    elif choice.strip() in (groups := metric_groups()):
-        yield from groups[choice.strip()]
+    elif (group := choice.strip().lower()) in (groups := metric_groups()):
+        yield from groups[group]
     else:
         yield chosen_by_text(choice)
 
@@ -201,7 +203,7 @@ def metric_families() -> dict[str, list[Metric]]:
 def _named_labels(metrics: MetricChoice | Iterable[MetricChoice] | None) -> set[str]:
     """Labels of metrics that were chosen by their own name and not by a group."""
     groups = metric_groups()
-    single = [one for one in _choices(metrics) if not (isinstance(one, str) and one.strip() in groups)]
+    single = [one for one in _choices(metrics) if not (isinstance(one, str) and one.strip().lower() in groups)]
     return {_label(entry) for one in single for entry in _entries(one)}
 
 
@@ -221,12 +223,12 @@ def chosen_by_text(text: str) -> Any:
     {'correlation': 'spearman', 'cross_fit': True}
     """
     name, *stated = (part.strip() for part in text.split(":"))
-    if name in CATALOGUE:
-        entry: Any = CATALOGUE[name]
+    if (known := next((each for each in (name, name.lower()) if each in CATALOGUE), None)) is not None:
+        entry: Any = CATALOGUE[known]
     elif stated and "=" not in stated[0]:
         entry = imported(f"{name}:{stated.pop(0)}", "metric")
     else:
-        raise EvidenceError(
+        raise OptionError(
             f"There is no metric called {name!r}: {suggestion(name.lower(), [*CATALOGUE, *metric_groups()])}"
         )
     options = dict(_read_option(metric_of(entry), pair) for pair in stated)
@@ -239,7 +241,7 @@ def _read_option(entry: Metric, pair: str) -> tuple[str, Any]:
     _check_option(entry, option)
     default = entry.options[option].default
     if not isinstance(default, (bool, int, float, str)):
-        raise EvidenceError(
+        raise InputError(
             f"{option} of {entry.card.name} is not a number or a word: "
             f"pass functools.partial({entry.card.name}, {option}=...) in Python."
         )
@@ -248,7 +250,7 @@ def _read_option(entry: Metric, pair: str) -> tuple[str, Any]:
             raise ValueError
         return option, TRUTH[value.lower()] if isinstance(default, bool) else type(default)(value)
     except (ValueError, KeyError):
-        raise EvidenceError(
+        raise InputError(
             f"{pair!r} does not set {option} of {entry.card.name}: write {option}=VALUE, such as {option}={default}."
         ) from None
 

@@ -21,6 +21,7 @@ from unweave.arrays import Rows
 from unweave.card import Card
 from unweave.card.card import CardDescription
 from unweave.card.decorator import metric_of, stated_options
+from unweave.errors import InputError, OptionError, UnweaveError
 from unweave.estimators.independence import corrected
 from unweave.evaluation.choose import (
     PANEL_VERSION,
@@ -30,7 +31,7 @@ from unweave.evaluation.choose import (
     fitting_metrics,
 )
 from unweave.evaluation.results import Evaluation, EvaluationData, MatchedPair, Row, ScreenedCode, Screening
-from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
+from unweave.evidence import Evidence, EvidenceOptions
 from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.identifiability import Ladder, ladder
@@ -353,7 +354,7 @@ def evaluate(
     """
     if isinstance(factors, Evidence):
         if codes is not None or evidence_options:
-            raise EvidenceError("An Evidence already contains the codes and their options: pass it alone.")
+            raise InputError("An Evidence already contains the codes and their options: pass it alone.")
         evidence = factors
     else:
         evidence = Evidence(factors, codes, **evidence_options)
@@ -365,8 +366,9 @@ def evaluate(
 @with_option_signature
 def compare(
     factors: object,
-    representations: Mapping[str, object],
+    representations: Mapping[str, object] | Sequence[object],
     *,
+    names: Sequence[str] | None = None,
     metrics: MetricChoice | Iterable[MetricChoice] | None = None,
     n_seeds: int = 1,
     seed: int = 0,
@@ -378,7 +380,14 @@ def compare(
     progress: bool = True,
     **evidence_options: Unpack[EvidenceOptions],
 ) -> Evaluation:
-    """Score several representations of the same samples side by side; the options are those of `evaluate`.
+    """Score several representations of the same samples side by side; other options are those of `evaluate`.
+
+    Parameters
+    ----------
+    representations : mapping of name to codes, or sequence
+        A sequence contains pairs of name and codes, or codes alone.
+    names : sequence of str, optional
+        Names for a sequence of codes.
 
     Examples
     --------
@@ -389,30 +398,59 @@ def compare(
     >>> both.score("mcc", "kept").value > both.score("mcc", "noise").value
     True
     """
-    if not (isinstance(representations, Mapping) and representations):
-        raise EvidenceError("There is nothing to compare: pass a mapping from names to codes.")
-    evidences = {
-        (shown := printable(name)): _evidence_of(shown, factors, codes, evidence_options)
-        for name, codes in representations.items()
-    }
-    if len(evidences) < len(representations):
-        raise EvidenceError("Two representations have the same name: give each a name of its own.")
     seeds = seed_range(n_seeds, seed)
-    return _run(_on_common_rows(evidences), metrics, seeds, n_jobs, progress, _Assurance(quick, budget, level), screen)
+    evidences = paired_evidences(factors, representations, evidence_options, names)
+    return _run(evidences, metrics, seeds, n_jobs, progress, _Assurance(quick, budget, level), screen)
+
+
+def paired_evidences(
+    factors: object, representations: object, evidence_options: EvidenceOptions, names: Sequence[str] | None = None
+) -> dict[str, Evidence]:
+    """Evidence of every representation, all with the same rows."""
+    named = _named(representations, names)
+    evidences = {
+        (shown := printable(name)): _evidence_of(shown, factors, codes, evidence_options) for name, codes in named
+    }
+    if len(evidences) < len(named):
+        raise InputError("Two representations have the same name: give each a name of its own.")
+    return _on_common_rows(evidences)
+
+
+def _named(representations: object, names: Sequence[str] | None) -> list[tuple[object, object]]:
+    """Pairs of a name and codes."""
+    if isinstance(representations, Mapping):
+        if names is not None:
+            raise OptionError("The representations have names already: pass a list of codes with names=, or a mapping.")
+        pairs = list(representations.items())
+    elif isinstance(representations, (list, tuple)):
+        pairs = list(representations)
+        if names is not None:
+            if isinstance(names, str) or len(names) != len(pairs):
+                raise OptionError(
+                    f"names={names!r} does not name {len(pairs)} representations: pass one name for each."
+                )
+            pairs = list(zip(names, pairs, strict=True))
+        elif not all(isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs):
+            pairs = [(f"codes {k}", codes) for k, codes in enumerate(pairs)]
+    else:
+        raise InputError("There is nothing to compare: pass a mapping from names to codes, or a list with names=.")
+    if not pairs:
+        raise InputError("There is nothing to compare: pass a mapping from names to codes.")
+    return pairs
 
 
 def _evidence_of(name: str, factors: object, codes: object, options: EvidenceOptions) -> Evidence:
     try:
         return Evidence(factors, codes, **options)
-    except EvidenceError as error:
-        raise EvidenceError(f"In {name!r}: {error}") from error
+    except UnweaveError as error:
+        raise InputError(f"In {name!r}: {error}") from error
 
 
 def _on_common_rows(evidences: dict[str, Evidence]) -> dict[str, Evidence]:
     """Restrict every representation to the rows that none of them had to drop, so that all have the same samples."""
     common = functools.reduce(np.intersect1d, (evidence.kept_rows for evidence in evidences.values()))
     if not common.size:
-        raise EvidenceError("Every row is missing in one of the representations: fill values in or compare fewer.")
+        raise InputError("Every row is missing in one of the representations: fill values in or compare fewer.")
     return {
         name: evidence if evidence.n_rows == common.size else evidence.keeping(common)
         for name, evidence in evidences.items()
@@ -442,7 +480,7 @@ def _run(
         for seed in (seeds if takes_seed(entry) else [None])
     ]
     if not jobs:
-        raise EvidenceError(_what_is_missing(next(iter(evidences.values()))))
+        raise InputError(_what_is_missing(next(iter(evidences.values()))))
     rows: list[Row] = []
     known: dict[str, Any] = {}
     expected = [
@@ -534,11 +572,11 @@ def _tested(one: Ladder, two: Ladder, level: float) -> tuple[float, float, float
 
 def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
     if not isinstance(n_jobs, int) or n_jobs == 0:
-        raise EvidenceError(f"n_jobs={n_jobs!r} is not a number of threads: use 1 or more, or -1 for all.")
+        raise OptionError(f"n_jobs={n_jobs!r} is not a number of threads: use 1 or more, or -1 for all.")
     if not (isinstance(assurance.budget, Real) and assurance.budget >= 0):  # also refuses nan
-        raise EvidenceError(f"budget={assurance.budget!r} is not a time: use a number of seconds from 0.")
+        raise OptionError(f"budget={assurance.budget!r} is not a time: use a number of seconds from 0.")
     if not (isinstance(assurance.level, Real) and 0 < assurance.level < 1):
-        raise EvidenceError(f"level={assurance.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
+        raise OptionError(f"level={assurance.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
 
 
 def _pictures(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[str, tuple[MatchedPair, ...]]:

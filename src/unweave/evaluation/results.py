@@ -7,7 +7,7 @@ import json
 import math
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean, stdev
@@ -19,9 +19,10 @@ from scipy import stats
 from unweave.arrays import FloatArray
 from unweave.card.card import CardDescription
 from unweave.codec import CodecError, plain_data, read_json, restored
+from unweave.errors import InputError, UnweaveError
 from unweave.estimators.independence import corrected
-from unweave.evidence import Evidence, EvidenceError
-from unweave.evidence.columns import quoted
+from unweave.evidence import Evidence
+from unweave.evidence.columns import data_frame, quoted
 from unweave.findings import Finding, sentence_of_several
 from unweave.identifiability import Ladder
 from unweave.score import Score
@@ -84,7 +85,7 @@ def grouped_scores(evaluation: Evaluation, groups: Mapping[str, str], level: flo
     """Scores of representations by group; `Evaluation.grouped` describes the parameters."""
     missing = [name for name in evaluation.representations if name not in groups]
     if missing:
-        raise EvidenceError(f"{missing[0]!r} is in no group: name the group of every representation.")
+        raise InputError(f"{missing[0]!r} is in no group: name the group of every representation.")
     members: dict[str, list[str]] = {}
     for name in evaluation.representations:
         members.setdefault(str(groups[name]), []).append(name)
@@ -286,6 +287,10 @@ class Row:
         floor = self.noise_floor
         return floor.floor if floor is not None and floor.defined else self.chance
 
+    def __repr__(self) -> str:
+        shown = "no score" if self.score is None else f"{self.score.value:.4g}"
+        return f"Row({self.representation}: {self.label} = {shown}, {self.level.value})"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null."""
         data: dict[str, Any] = plain_data(self)
@@ -391,10 +396,21 @@ class EvaluationData:
             **found,
         )
 
+    def of_one(self, name: str) -> Self:
+        """What is known of one representation, without the comparisons."""
+        by_name = ("representations", "diagnosis", "screening", "matched_pairs", "ladders", "ladder_problems")
+        kept: dict[str, Any] = {
+            entry: {key: item for key, item in getattr(self, entry).items() if key == name} for entry in by_name
+        }
+        return replace(self, **kept, comparison={}, ladder_comparison=None)
+
     @property
     def factor_names(self) -> tuple[str, ...]:
         """Names of the factors."""
         return tuple(factor.name for factor in self.factors)
+
+    def __repr__(self) -> str:
+        return f"EvaluationData({self.n_rows} rows, {len(self.factors)} factors, {', '.join(self.representations)})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; a diagnosis has its sentences and derived numbers as well."""
@@ -405,8 +421,8 @@ class EvaluationData:
 class Evaluation:
     """Scores of one or several representations; print it for the answer and a table.
 
-    With one representation, ``evaluation["mcc"]`` is the `Score` of a metric. With several, pass the representation
-    (and the seed) to `score`.
+    With one representation, ``evaluation["mcc"]`` is the `Score` of a metric. With several, ``evaluation["layer 3"]``
+    is the evaluation of one of them.
 
     >>> from unweave import evaluate
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
@@ -430,6 +446,13 @@ class Evaluation:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __repr__(self) -> str:
+        sizes = f"{self.data.n_rows} rows, {len(self.data.factors)} factors"
+        if len(self.representations) > 1:
+            return f"Evaluation({sizes}, {len(self.representations)} representations, {len(self.labels)} metrics)"
+        scores = [f"{row.label} = {row.score.value:.3f}" for row in self.rows if row.score is not None]
+        return f"Evaluation({sizes}: {', '.join(scores[:4])}{', ...' * (len(scores) > 4)})"
+
     @property
     def representations(self) -> tuple[str, ...]:
         """Names of the representations, in the order given."""
@@ -446,28 +469,33 @@ class Evaluation:
             named = label in (row.label, row.metric) and representation in (None, row.representation)
             if named and seed in (None, row.seed):
                 if row.score is None:
-                    raise EvidenceError(str(row.problem or ""))
+                    raise InputError(str(row.problem or ""))
                 return row.score
         raise KeyError(f"no score of {label!r}; there are {', '.join(self.labels)}")
 
-    def __getitem__(self, label: str) -> Score:
-        self._refuse_several(f"evaluation.score({label!r}, representation)")
-        return self.score(label)
+    def __getitem__(self, name: str) -> Any:
+        """The score of a metric of the only representation, or the evaluation of one of several representations."""
+        if len(self.representations) > 1:
+            if name not in self.representations:
+                self._refuse_several(f"evaluation[representation][{name!r}]")
+            rows = tuple(row for row in self.rows if row.representation == name)
+            return Evaluation(rows, self.data.of_one(name))
+        return self.score(name)
 
     def _refuse_several(self, instead: str) -> None:
         names = self.representations
         if len(names) > 1:
             shown = ", ".join(map(quoted, names[:4])) + ", ..." * (len(names) > 4)
-            raise EvidenceError(f"There are {len(names)} representations ({shown}): write {instead}.")
+            raise InputError(f"There are {len(names)} representations ({shown}): write {instead}.")
 
     @property
     def ladder(self) -> Ladder:
-        """How far each factor is identified; with several representations, use ``evaluation.data.ladders``."""
-        self._refuse_several("evaluation.data.ladders[representation]")
+        """How far each factor is identified; of several representations, ``evaluation[representation].ladder``."""
+        self._refuse_several("evaluation[representation].ladder")
         name = self.representations[0]
         if name not in self.data.ladders:
             problem = self.data.ladder_problems.get(name, "It is computed with the panel and with identification.")
-            raise EvidenceError(f"There is no ladder. {problem}")
+            raise InputError(f"There is no ladder. {problem}")
         return self.data.ladders[name]
 
     @property
@@ -504,12 +532,12 @@ class Evaluation:
         """What a function of the report makes of this evaluation; an error is blamed on the file if there is one."""
         try:
             return render(self, *options)
-        except EvidenceError:
+        except UnweaveError:
             raise
         except Exception as error:
             if not vars(self).get("was_read"):
                 raise
-            raise EvidenceError(
+            raise InputError(
                 f"This evaluation was damaged or edited, and cannot be shown ({type(error).__name__}: {error}): "
                 "evaluate again, or pass what save wrote."
             ) from error
@@ -584,6 +612,7 @@ class Evaluation:
         *,
         metric: str | None = None,
         representation: str | None = None,
+        rung: str = "direction",
         factors: object = None,
         codes: object = None,
     ) -> Figure:
@@ -591,38 +620,39 @@ class Evaluation:
 
         Parameters
         ----------
-        kind : {"scores", "matrix", "factors", "pairs", "verdicts", "comparison"}, optional
+        kind : {"scores", "matrix", "factors", "pairs", "verdicts", "comparison", "layers"}, optional
             "scores" shows the scores of one representation with intervals and noise floors, "matrix" the
             code-by-factor matrix of a metric, "factors" the score of every factor, "pairs" every factor against its
-            matched code, "verdicts" the verdicts as a strip, and "comparison" all representations by one metric, best
-            first. The default is "scores" or "comparison", by the number of representations.
+            matched code, "verdicts" the verdicts as a strip, "comparison" all representations by one metric, best
+            first, and "layers" a curve for each factor over the representations in their order, such as layers or
+            steps of training. The default is "scores" or "comparison", by the number of representations.
         metric, representation : str, optional
             What to plot; by default the first metric and representation for which this kind is defined.
+        rung : {"one_code", "own_codes", "direction", "readable"}
+            The recovery of the ladder that "layers" shows.
         factors, codes : tables
             The data for "pairs", because an evaluation does not store them.
         """
         from unweave.report.figures.scores import evaluation_plot
 
-        return self._shown_by(evaluation_plot, kind, metric, representation, factors, codes)
+        return self._shown_by(evaluation_plot, kind, metric, representation, rung, factors, codes)
 
-    def to_frame(self, backend: str = "polars") -> Any:
-        """The rows as a data frame of polars or, if ``backend`` names them, of pandas or pyarrow."""
-        return self._shown_by(lambda evaluation: frame_of(evaluation.rows, backend))
+    def to_frame(self, backend: str | None = None) -> Any:
+        """The rows as a data frame of pandas, polars or pyarrow: of ``backend``, or of the first that is installed."""
+        return self._shown_by(lambda evaluation: data_frame(frame_columns(evaluation.rows), backend))
 
-    def code_frame(self, representation: str | None = None, backend: str = "polars") -> Any:
+    def code_frame(self, representation: str | None = None, backend: str | None = None) -> Any:
         """Data frame of the codes that depend on a factor, strongest first, if the codes were screened.
 
         Columns are the code, its factor, their rank correlation, the p-value, and the q-value: the smallest
         false-discovery rate at which the code is kept. There are at most 1,000 rows.
         """
-        import narwhals.stable.v1 as nw
-
         known = self.data.screening
         name = representation or next(iter(known), None)
         if name not in known:
-            raise EvidenceError("The codes were not screened: pass screen=True, or read score.per_code.")
+            raise InputError("The codes were not screened: pass screen=True, or read score.per_code.")
         columns = {key.name: [getattr(code, key.name) for code in known[name].codes] for key in fields(ScreenedCode)}
-        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        return data_frame(columns, backend)
 
     def to_json(self) -> str:
         """Strict JSON with a versioned schema; `from_json` gives the same evaluation back."""
@@ -640,18 +670,16 @@ class Evaluation:
             schema = content["schema"]
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             reason = f" ({error})" if str(error).endswith("is there twice") else ""
-            raise EvidenceError(
-                f"This is not an evaluation in JSON{reason}: pass what to_json or save wrote."
-            ) from None
+            raise InputError(f"This is not an evaluation in JSON{reason}: pass what to_json or save wrote.") from None
         if schema != SCHEMA:
-            raise EvidenceError(
+            raise InputError(
                 f"This evaluation has schema {schema!r} and this version reads {SCHEMA!r}: "
                 "evaluate again, or read it with the version that wrote it."
             )
         try:
             saved = restored(_Saved, content)
         except CodecError as error:
-            raise EvidenceError(
+            raise InputError(
                 f"This evaluation was damaged or edited, at {error}: evaluate again, or pass what save wrote."
             ) from None
         evaluation = cls(saved.rows, saved.data)
@@ -690,16 +718,10 @@ def _frame_line(row: Row) -> dict[str, Any]:
     return line
 
 
-def frame_of(rows: Iterable[Row], backend: str) -> Any:
-    """Rows as a data frame of this backend."""
-    import narwhals.stable.v1 as nw
-
+def frame_columns(rows: Iterable[Row]) -> dict[str, list[Any]]:
+    """Columns of the data frame of some rows."""
     lines = [_frame_line(row) for row in rows]
-    columns = {name: [line[name] for line in lines] for name in FRAME_COLUMNS}
-    try:
-        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
-    except ImportError:
-        raise EvidenceError(f"The backend {backend!r} is not installed: install it, or use polars.") from None
+    return {name: [line[name] for line in lines] for name in FRAME_COLUMNS}
 
 
 def _written(page: str, path: str | Path | None) -> str:

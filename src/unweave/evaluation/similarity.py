@@ -13,6 +13,7 @@ from scipy import stats
 
 from unweave.arrays import FloatArray
 from unweave.codec import plain_data
+from unweave.errors import InputError
 from unweave.estimators.matching import best_matching
 from unweave.estimators.similarity import (
     procrustes,
@@ -22,7 +23,7 @@ from unweave.estimators.similarity import (
     unbiased_hsic,
     whitener,
 )
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.randomness import random_stream
 from unweave.threads import thread_controller
 from unweave.trust.intervals import check_level
@@ -103,7 +104,7 @@ class Similarity:
         if not found:
             raise KeyError(f"{measure!r} was not measured; there are {', '.join(MEASURES)}")
         if len(found) > 1:
-            raise EvidenceError(f"There are {len(found)} pairs: use matrix({measure!r}), or the rows.")
+            raise InputError(f"There are {len(found)} pairs: use matrix({measure!r}), or the rows.")
         return found[0]
 
     def matrix(self, measure: str = "cka", *, calibrated: bool = True) -> FloatArray:
@@ -166,20 +167,20 @@ def similarity(
     """
     check_level(level)
     if unknown := [name for name in measures if name not in MEASURES]:
-        raise EvidenceError(f"{unknown[0]!r} is not a measure of similarity: choose among {', '.join(MEASURES)}.")
+        raise InputError(f"{unknown[0]!r} is not a measure of similarity: choose among {', '.join(MEASURES)}.")
     if not isinstance(first, Mapping):
         first = {"first": first, "second": second}
     elif second is not None:
-        raise EvidenceError("Representations are given twice: pass two arrays, or one mapping of names to arrays.")
+        raise InputError("Representations are given twice: pass two arrays, or one mapping of names to arrays.")
     codes = {str(name): Evidence(None, table).codes for name, table in first.items() if table is not None}
     if len(codes) < 2:
-        raise EvidenceError("There is only one representation: pass two arrays, or a mapping with several.")
+        raise InputError("There is only one representation: pass two arrays, or a mapping with several.")
     sizes = {name: len(table) for name, table in codes.items()}
     if len(set(sizes.values())) > 1:
-        raise EvidenceError(f"The representations have {sizes} rows: encode the same samples, in the same order.")
+        raise InputError(f"The representations have {sizes} rows: encode the same samples, in the same order.")
     n_rows = next(iter(sizes.values()))
     if n_rows < FEWEST_ROWS:
-        raise EvidenceError(f"There are {n_rows} rows: similarities need at least {FEWEST_ROWS} samples.")
+        raise InputError(f"There are {n_rows} rows: similarities need at least {FEWEST_ROWS} samples.")
     with thread_controller().limit(limits=1):
         moderate = {name: _without_overflow(table) for name, table in codes.items()}
         centred = {name: table - table.mean(axis=0) for name, table in moderate.items()}

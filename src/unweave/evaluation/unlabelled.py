@@ -12,6 +12,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.codec import plain_data
+from unweave.errors import InputError
 from unweave.estimators.correlation import Spearman
 from unweave.estimators.matching import (
     SWITCHED_OFF,
@@ -21,7 +22,7 @@ from unweave.estimators.matching import (
     matched_correlation_by_chance,
     total_correlation,
 )
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.metrics import CATALOGUE
 from unweave.metrics.matrices import correlation_matrix
 from unweave.metrics.prediction import r2
@@ -97,6 +98,9 @@ class Unlabelled:
         """Plain data for JSON; nan becomes null."""
         return {"schema": "unweave.unlabelled/1", **plain_data(self)}
 
+    def __repr__(self) -> str:
+        return f"Unlabelled({self.n_rows} rows; {', '.join(self.runs)})"
+
     def __str__(self) -> str:
         from unweave.report.tables import unlabelled_text  # late: report is above evaluation
 
@@ -123,11 +127,11 @@ def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:
     (1.0, 'code 2', 1.0)
     """
     if not (isinstance(runs, Mapping) and runs):
-        raise EvidenceError("There are no runs: pass a mapping from names of runs to codes.")
+        raise InputError("There are no runs: pass a mapping from names of runs to codes.")
     evidences = {str(name): Evidence(None, codes) for name, codes in runs.items()}
     sizes = {evidence.n_rows for evidence in evidences.values()}
     if len(sizes) > 1:
-        raise EvidenceError(f"The runs have {sorted(sizes)} rows: encode the same samples, in the same order.")
+        raise InputError(f"The runs have {sorted(sizes)} rows: encode the same samples, in the same order.")
     active = {name: _active(evidence) for name, evidence in evidences.items()}
     pairs = tuple(
         _pair((one, evidences[one], active[one]), (other, evidences[other], active[other]), rng)

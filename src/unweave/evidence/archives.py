@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.errors import UnweaveError
-from unweave.evidence.columns import EvidenceError, quoted
+from unweave.errors import FileError, UnweaveError
+from unweave.evidence.columns import quoted
 
 LARGEST_UNPACKED, MOST_COMPRESSED = 1_000_000_000, 100  # larger data (in bytes) may not be compressed more than this
 
@@ -24,11 +24,11 @@ def refuse_bomb(what: str, unpacked: int, stored: int) -> None:
 
     >>> refuse_bomb("The array 'codes' of a.npz", unpacked=5_000_000_000, stored=1_000_000)
     Traceback (most recent call last):
-    unweave.InputError: The array 'codes' of a.npz takes 5.0 GB once unpacked from 1.0 MB: \
+    unweave.FileError: The array 'codes' of a.npz takes 5.0 GB once unpacked from 1.0 MB: \
 save it without compression if this is intended.
     """
     if unpacked > LARGEST_UNPACKED and unpacked > MOST_COMPRESSED * stored:
-        raise EvidenceError(
+        raise FileError(
             f"{what} takes {min(unpacked, 10**18) / 1e9:.1f} GB once unpacked from {stored / 1e6:.1f} MB: save it "
             "without compression if this is intended."
         )
@@ -40,7 +40,7 @@ def array_in(archive: np.lib.npyio.NpzFile, name: str, path: str | Path) -> NDAr
         assert archive.zip is not None
         entries = [entry for entry in archive.zip.infolist() if entry.filename.removesuffix(".npy") == name]
         if len(entries) > 1:
-            raise EvidenceError(f"{path} has {len(entries)} arrays called {quoted(name)}: give each a name of its own.")
+            raise FileError(f"{path} has {len(entries)} arrays called {quoted(name)}: give each a name of its own.")
         if entries[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError("other compressions are unpacked without a limit, and numpy does not write them")
         with archive.zip.open(entries[0]) as member:
@@ -57,15 +57,15 @@ def array_in(archive: np.lib.npyio.NpzFile, name: str, path: str | Path) -> NDAr
 
 @contextmanager
 def refusing_broken_arrays(path: Path) -> Iterator[None]:
-    """Turn all errors of reading a damaged numpy file into an EvidenceError."""
+    """Turn all errors of reading a damaged numpy file into a FileError."""
     try:
         yield
     except UnweaveError:
         raise
     except Exception as error:  # numpy, zip, zlib and tokenize have different errors for damaged files
         if "Object arrays" in str(error) or "Python objects" in str(error):
-            raise EvidenceError(
+            raise FileError(
                 f"{path} contains Python objects, which are not read: save plain arrays of numbers."
             ) from None
         function = "numpy.save" if path.suffix.lower() == ".npy" else "numpy.savez"
-        raise EvidenceError(f"{path} is not a complete {path.suffix} file: save it again with {function}.") from None
+        raise FileError(f"{path} is not a complete {path.suffix} file: save it again with {function}.") from None

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
+from unweave.errors import InputError, OptionError
 from unweave.estimators.totals import (
     COUNTED,
     PassPlan,
@@ -23,7 +24,7 @@ from unweave.estimators.totals import (
     planned_pass,
     totals_of,
 )
-from unweave.evidence.columns import LARGEST_SQUARED, BlockTotals, EvidenceError, Levels, numbers, quoted, read_stored
+from unweave.evidence.columns import LARGEST_SQUARED, BlockTotals, Levels, numbers, quoted, read_stored
 from unweave.evidence.inputs import EvidenceOptions
 from unweave.evidence.kinds import DeclaredKind, KindsGiven, resolved_kinds
 from unweave.randomness import random_stream
@@ -49,7 +50,7 @@ class BlockReader:
     ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_] | None]:
         """Factors and codes of the rows without missing values, and the mask of these rows (None for all)."""
         if len(columns) != len(self.factor_names) or codes.shape[1] != len(self.code_names):
-            raise EvidenceError(
+            raise InputError(
                 f"The block at row {first_row} has {len(columns)} factors and {codes.shape[1]} codes, and there are "
                 f"{len(self.factor_names)} and {len(self.code_names)}: give all blocks the same columns."
             )
@@ -64,7 +65,7 @@ class BlockReader:
         complete = np.asarray(~(np.isnan(factors).any(axis=1) | np.isnan(codes).any(axis=1)))
         if self.missing != "drop" and not complete.all():
             row = first_row + int(np.flatnonzero(~complete)[0])
-            raise EvidenceError(
+            raise InputError(
                 f"Values are missing in row {row}, the first of {int((~complete).sum())} such rows in its block; fill "
                 "them in, or leave these rows out with missing='drop' (--missing drop on the command line)."
             )
@@ -93,7 +94,7 @@ class BlockReader:
         bad = np.flatnonzero(~(largest <= LARGEST_SQUARED))
         if bad.size:
             name = (*self.factor_names, *self.code_names)[int(bad[0])]
-            raise EvidenceError(
+            raise InputError(
                 f"{quoted(name)} reaches {largest[bad[0]]:.3g} from row {first_row} on, and its square is too large "
                 "for a float: clip these values or leave the rows out."
             )
@@ -102,7 +103,7 @@ class BlockReader:
         values, levels = numbers(column, f"Factor {quoted(self.factor_names[j])}")
         if levels is None:
             if j in self.levels and len(column):
-                raise EvidenceError(
+                raise InputError(
                     f"Factor {quoted(self.factor_names[j])} is text in some blocks and numbers in others: write it "
                     "with one kind in all parts."
                 )
@@ -123,18 +124,18 @@ SECONDS_BETWEEN_LOOKS = 0.2
 
 
 def computed_on(address: str, tasks: Sequence[Callable[[], Any]]) -> Iterator[Any]:
-    """Yield results in the order of the tasks; raises an EvidenceError if there is no cluster or it is lost."""
+    """Yield results in the order of the tasks; raises an InputError if there is no cluster or it is lost."""
     try:
         from distributed import Client, KilledWorker
         from distributed.comm.core import CommClosedError
     except ImportError:
-        raise EvidenceError("A cluster needs the package distributed: install unweave[cluster].") from None
+        raise OptionError("A cluster needs the package distributed: install unweave[cluster].") from None
     try:
         client: Any = Client(  # type: ignore[no-untyped-call, unused-ignore]
             address, timeout=SECONDS_TO_CONNECT, set_as_default=False
         )
     except (OSError, ValueError, TypeError) as error:
-        raise EvidenceError(
+        raise InputError(
             f"There is no cluster at {address} ({type(error).__name__}): start one with `dask scheduler`, or leave "
             "--cluster out."
         ) from None
@@ -144,7 +145,7 @@ def computed_on(address: str, tasks: Sequence[Callable[[], Any]]) -> Iterator[An
             yield _result(client, future, address)
             future.release()
     except (CommClosedError, CancelledError, KilledWorker, OSError) as error:
-        raise EvidenceError(
+        raise InputError(
             f"The cluster at {address} was lost before all rows were read ({type(error).__name__}): start it again, "
             "or leave --cluster out."
         ) from None
@@ -167,7 +168,7 @@ def _result(client: Any, future: Any, address: str) -> Any:
         if client.scheduler_info()["workers"]:
             with_workers = time.monotonic()
         elif time.monotonic() - with_workers > SECONDS_WITHOUT_WORKERS:
-            raise EvidenceError(f"The cluster at {address} has no workers: start some with `dask worker {address}`.")
+            raise InputError(f"The cluster at {address} has no workers: start some with `dask worker {address}`.")
 
 
 ROWS_IN_BLOCK = 131_072
@@ -276,7 +277,7 @@ def array_blocks(
 ) -> RowBlocks:
     """Blocks of two arrays with the same number of rows, each with one or two axes."""
     if factors.shape[0] != codes.shape[0]:
-        raise EvidenceError(
+        raise InputError(
             f"The rows do not pair up: factors have {factors.shape[0]} rows, codes have {codes.shape[0]} rows; pass "
             "the same samples in the same order."
         )
@@ -314,10 +315,10 @@ def _read(array: Any, rows: slice) -> NDArray[Any]:
 def _names(array: Any, what: str, stated: Sequence[str] | None) -> tuple[str, ...]:
     n_columns = 1 if len(array.shape) == 1 else int(array.shape[1])
     if len(array.shape) > 2:
-        raise EvidenceError(f"The {what}s have shape {tuple(array.shape)}: pass one row per sample.")
+        raise InputError(f"The {what}s have shape {tuple(array.shape)}: pass one row per sample.")
     names = tuple(f"{what} {j}" for j in range(n_columns)) if stated is None else tuple(map(printable, stated))
     if len(names) != n_columns:
-        raise EvidenceError(f"There are {len(names)} {what} names for {n_columns} {what}s: give one for each column.")
+        raise InputError(f"There are {len(names)} {what} names for {n_columns} {what}s: give one for each column.")
     return names
 
 
@@ -359,7 +360,7 @@ def frame_blocks(factors: Any, codes: Any, **settings: Any) -> RowBlocks | None:
     if sum(lengths[1]) * len(codes.columns) + n_rows * len(factors.columns) <= LARGEST_IN_MEMORY:
         return None
     if lengths[0] != lengths[1]:
-        raise EvidenceError(
+        raise InputError(
             f"The partitions do not pair up: factors have {n_rows} rows in {len(lengths[0])} partitions, codes have "
             f"{sum(lengths[1])} in {len(lengths[1])}; give both tables the same divisions with repartition()."
         )
@@ -381,7 +382,7 @@ def _columns(factors: Any, codes: Any, start: int, stop: int) -> Block:
         table = codes.iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
     except (ValueError, TypeError):
         text = next(name for name, kind in codes.dtypes.items() if kind.kind not in "biuf")
-        raise EvidenceError(f"Column {text!r} of the codes is not numeric: leave this column out.") from None
+        raise InputError(f"Column {text!r} of the codes is not numeric: leave this column out.") from None
     return [factors[name].iloc[rows].to_numpy() for name in factors.columns], table
 
 
@@ -435,7 +436,7 @@ class Task:
                 totals = of_block if totals is None else totals + of_block
             row += n_given
         if totals is None:
-            raise EvidenceError(f"No row from {self.first_row} on is complete: fill values in or leave the part out.")
+            raise InputError(f"No row from {self.first_row} on is complete: fill values in or leave the part out.")
         sampled = [np.concatenate([pair[side] for pair in sampled_rows]) for side in (0, 1)]
         return totals, sampled[0], sampled[1], self.reader.levels
 
@@ -446,7 +447,7 @@ def gathered(source: RowBlocks, kinds: KindsGiven, missing: Literal["refuse", "d
     A second pass is needed if the planning rows are not representative.
     """
     if not source.n_rows:
-        raise EvidenceError("There are no rows: pass at least a few samples.")
+        raise InputError("There are no rows: pass at least a few samples.")
     reader = BlockReader(source.factor_names, source.code_names, missing)
     factors, codes = _planning_rows(source, reader)
     is_text = tuple(j in reader.levels for j in range(len(source.factor_names)))
@@ -471,7 +472,7 @@ def _planning_rows(source: RowBlocks, reader: BlockReader) -> tuple[FloatArray, 
     read = [reader.read(columns, codes, row)[:2] for row, (columns, codes) in _stretches(source, n_rows)]
     factors, codes = (np.concatenate([pair[side] for pair in read]) for side in (0, 1))
     if not len(codes):
-        raise EvidenceError("Every row that was examined has a missing value: fill values in or leave columns out.")
+        raise InputError("Every row that was examined has a missing value: fill values in or leave columns out.")
     lowest, highest = (np.concatenate([of(factors, axis=0), of(codes, axis=0)]) for of in (np.min, np.max))
     reader.check_reach(lowest, highest, 0)
     return np.asfortranarray(factors), np.asfortranarray(codes)
@@ -520,7 +521,7 @@ def _pass(source: RowBlocks, plan: PassPlan, reader: BlockReader) -> tuple[RowTo
 def _renumbered(totals: RowTotals, plan: PassPlan, j: int, places: FloatArray, name: str) -> RowTotals:
     """Totals of a part with the levels of factor j renumbered, because its worker numbered them differently."""
     if plan.factors[j].role != "categories":
-        raise EvidenceError(
+        raise InputError(
             f"Factor {quoted(name)} is text with an order, and rows on the cluster have levels that do not occur in "
             "the rows that were examined first: number its levels before the rows are sent to a cluster."
         )
@@ -562,7 +563,7 @@ def large_source(factors: object, codes: object, options: EvidenceOptions) -> Ro
     """The source of rows, if factors and codes have to be read in blocks; None if they are read at once."""
     if isinstance(factors, RowBlocks):
         if codes is not None:
-            raise EvidenceError("RowBlocks contain the codes already: pass them without codes.")
+            raise InputError("RowBlocks contain the codes already: pass them without codes.")
         source = factors
     elif is_large(factors, codes):
         names: dict[str, Any] = {name: options.get(name) for name in ("factor_names", "code_names")}
@@ -576,7 +577,7 @@ def large_source(factors: object, codes: object, options: EvidenceOptions) -> Ro
         return None
     for name in ("nuisances", "row_groups"):
         if options.get(name) is not None:
-            raise EvidenceError(f"{name} are not read in blocks: leave them out, or score a sample of rows in memory.")
+            raise InputError(f"{name} are not read in blocks: leave them out, or score a sample of rows in memory.")
     return source
 
 

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from importlib import import_module
 from numbers import Integral, Real
 from typing import IO, Any, Protocol
 
@@ -17,7 +18,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
-from unweave.errors import InputError
+from unweave.errors import FileError, InputError, OptionError
 from unweave.estimators.sparse import SparseColumns
 from unweave.sentences import printable
 
@@ -26,8 +27,6 @@ Levels = tuple[str, ...]
 LARGEST_EXACT_INTEGER = 2**53
 
 LONGEST_NAME = 60
-
-EvidenceError = InputError
 
 
 def quoted(name: object) -> str:
@@ -58,7 +57,7 @@ def plain(given: object) -> NDArray[Any]:
     try:
         array = np.asarray(given)
     except ValueError as error:  # ragged lists
-        raise EvidenceError(
+        raise InputError(
             "The rows have different lengths: pass a table in which every row has as many values."
         ) from error
     except (TypeError, RuntimeError):  # half precisions that numpy does not support
@@ -69,20 +68,20 @@ def plain(given: object) -> NDArray[Any]:
 
 
 def read_stored(array: Any, rows: Any) -> NDArray[Any]:
-    """Rows of an array of HDF5, Zarr or dask; every error of a damaged file becomes an EvidenceError."""
+    """Rows of an array of HDF5, Zarr or dask; every error of a damaged file becomes a FileError."""
     try:
         block = array[rows]
         return np.asarray(block.compute(scheduler="synchronous") if hasattr(block, "compute") else block)
     except Exception as error:  # every compression has errors of its own
         reason = " ".join(str(error).split())[:100]
-        raise EvidenceError(f"An array cannot be read ({reason}): check the file, or save it again.") from None
+        raise FileError(f"An array cannot be read ({reason}): check the file, or save it again.") from None
 
 
 def _widened(tensor: Any) -> NDArray[Any]:
     try:
         return np.asarray(tensor.float())
     except (AttributeError, TypeError, ValueError, RuntimeError) as error:
-        raise EvidenceError(
+        raise FileError(
             f"An object of type {type(tensor).__name__} cannot be read as numbers: turn it into a numpy array first."
         ) from error
 
@@ -99,6 +98,28 @@ def series_values(series: nw.Series[Any]) -> NDArray[Any]:
     # columns with missing values would be rounded to floats, and numpy has no integers of 128 bits
     exact = series.dtype.is_integer() and (series.null_count() or series.dtype in (nw.Int128, nw.UInt128))
     return np.array(series.to_list(), dtype=object) if exact else series.to_numpy()
+
+
+FRAMES = ("pandas", "polars", "pyarrow")
+
+
+def data_frame(columns: Mapping[str, Sequence[Any]], backend: str | None = None) -> Any:
+    """Data frame of pandas, polars or pyarrow: the one that is named, or the first of these that is installed.
+
+    >>> data_frame({"metric": ["mcc"]}, "polars").shape
+    (1, 1)
+    """
+    if backend not in (None, *FRAMES):
+        raise OptionError(f"backend={backend!r} is not known: use {', '.join(map(repr, FRAMES))}.")
+    for name in (backend,) if backend else FRAMES:
+        try:
+            import_module(name)
+        except ImportError:
+            continue
+        return nw.from_dict(dict(columns), backend=name).to_native()  # type: ignore[arg-type]
+    if backend:
+        raise OptionError(f"The backend {backend!r} is not installed: install it, or use another data frame.")
+    raise OptionError("A data frame needs pandas, polars or pyarrow, and none is installed: install one of them.")
 
 
 def numbers(column: NDArray[Any], where: str) -> tuple[FloatArray, Levels | None]:
@@ -119,7 +140,7 @@ def numbers(column: NDArray[Any], where: str) -> tuple[FloatArray, Levels | None
         return _levels(column.tolist())
     if kind in "OST":
         return _numbers_of_objects(column.astype(object).tolist(), where)
-    raise EvidenceError(
+    raise InputError(
         f"{where} has type {column.dtype}, which is neither number nor text: convert it to numbers or text first."
     )
 
@@ -134,13 +155,13 @@ def _numbers_of_objects(entries: list[Any], where: str) -> tuple[FloatArray, Lev
 
 def _number(entry: Any, where: str, row: int) -> float:
     if isinstance(entry, (str, bytes)):
-        raise EvidenceError(
+        raise InputError(
             f"{where} mixes text with numbers (row {row} is {reprlib.repr(entry)}): "
             "make the column all numbers or all text."
         )
     # numpy's time differences are a subclass of integers
     if not isinstance(entry, (Real, Decimal, np.bool_)) or isinstance(entry, np.timedelta64):
-        raise EvidenceError(
+        raise InputError(
             f"{where} contains an object of type {type(entry).__name__} in row {row}, which is neither number nor "
             "text: convert the column to numbers or text first."
         )
@@ -151,7 +172,7 @@ def _number(entry: Any, where: str, row: int) -> float:
 
 def _refuse_rounding(entry: int, where: str) -> None:
     if abs(entry) > LARGEST_EXACT_INTEGER:
-        raise EvidenceError(
+        raise InputError(
             f"{where} contains integers above 2**53 that would be rounded: number its values from 0, "
             "or leave it out if it is an identifier."
         )
@@ -270,7 +291,7 @@ class SparseEntries:
     @property
     def table(self) -> FloatArray:
         """Raises an error, because the dense table may not fit in memory."""
-        raise EvidenceError(
+        raise InputError(
             "This needs dense codes and the codes are sparse: use evaluate(..., screen=True), or pass "
             "codes.toarray() if it fits in memory."
         )
@@ -359,17 +380,17 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None) -> 
     if names is not None:
         found_names = _checked_names(names, len(columns), what)
     if not columns:
-        raise EvidenceError(f"The {what}s have no columns: pass a table with at least one {what}.")
+        raise InputError(f"The {what}s have no columns: pass a table with at least one {what}.")
     found_names = [name if name.isprintable() else printable(name) for name in found_names]
     refuse_repeated(found_names, what)
     lengths = {len(column) for column in columns}
     if len(lengths) > 1:
-        raise EvidenceError(
+        raise InputError(
             f"The {what} columns have different lengths ({', '.join(map(str, sorted(lengths)))}): "
             "every column needs one value per row."
         )
     if lengths == {0}:
-        raise EvidenceError(f"The {what}s have no rows: pass at least a few samples.")
+        raise InputError(f"The {what}s have no rows: pass at least a few samples.")
     n_rows = lengths.pop()
     values = np.empty((n_rows, len(columns)), dtype=np.float64, order="F")
     levels: list[Levels | None] = []
@@ -391,7 +412,7 @@ def read_numbers(given: object, what: str, names: Sequence[str] | None = None) -
     table = read_table(given, what, names)
     text = [name for name, is_text in zip(table.names, table.is_text, strict=True) if is_text]
     if text:
-        raise EvidenceError(
+        raise InputError(
             f"{what.capitalize()} {quoted(text[0])} contains text: {what}s are numbers, so leave this column out."
         )
     return table
@@ -424,26 +445,26 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
         return columns, names, _row_index(given)
     array = plain(given)
     if array.ndim == 0:
-        raise EvidenceError(
+        raise InputError(
             f"The {what}s are an object of type {type(given).__name__}, which has no rows: "
             "pass an array, a data frame, a mapping of columns, or lists."
         )
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
-        raise EvidenceError(
+        raise InputError(
             f"The {what}s have shape {array.shape}: pass a table with one row per sample and one column per {what}, "
             "flattening or pooling what is larger."
         )
     if not array.shape[0]:  # before a name is made for each of any number of columns
-        raise EvidenceError(f"The {what}s have no rows: pass at least a few samples.")
+        raise InputError(f"The {what}s have no rows: pass at least a few samples.")
     return list(array.T), [f"{what} {j}" for j in range(array.shape[1])], None
 
 
 def _in_memory(given: object) -> object:
     """A lazy table or a Dataset of Hugging Face as a table in memory; other objects are returned unchanged."""
-    if hasattr(given, "to_polars") and hasattr(given, "features"):  # a Dataset of Hugging Face
-        return given.to_polars()
+    if hasattr(given, "with_format") and hasattr(given, "features"):  # a Dataset of Hugging Face
+        return given.with_format("arrow")[:]
     return given.compute() if hasattr(given, "compute") and hasattr(given, "dask") else given
 
 
@@ -456,10 +477,10 @@ def _columns_of_series(series: Any, what: str) -> list[tuple[str, NDArray[Any]]]
     lengths = {-1 if row is None else len(row) for row in rows}
     if len(lengths) != 1 or lengths == {-1}:
         stated = ", ".join("none" if length < 0 else str(length) for length in sorted(lengths)[:4])
-        raise EvidenceError(f"{where} contains lists of different lengths ({stated}): give every row equally many.")
+        raise InputError(f"{where} contains lists of different lengths ({stated}): give every row equally many.")
     table = np.array(rows)
     if table.ndim != 2:
-        raise EvidenceError(f"{where} contains nested lists of shape {table.shape[1:]}: flatten them to one per row.")
+        raise InputError(f"{where} contains nested lists of shape {table.shape[1:]}: flatten them to one per row.")
     return [(f"{series.name} {k}", table[:, k]) for k in range(table.shape[1])]
 
 
@@ -473,7 +494,7 @@ def read_column(given: object, where: str) -> tuple[NDArray[Any], Any]:
 
 def _one_value_per_row(column: NDArray[Any], where: str) -> NDArray[Any]:
     if column.ndim != 1:
-        raise EvidenceError(f"{where} has shape {column.shape}: pass one value per row.")
+        raise InputError(f"{where} has shape {column.shape}: pass one value per row.")
     return column
 
 
@@ -490,7 +511,7 @@ def common_index(indexes: Mapping[str, Any]) -> Any:
     first, shared = indexed[0]
     for what, index in indexed:
         if not index.equals(shared):
-            raise EvidenceError(
+            raise InputError(
                 f"The {first} and the {what} have different row indexes: align them (as in codes.loc[factors.index]), "
                 "or reset both indexes if the rows are already in the same order."
             )
@@ -501,13 +522,13 @@ def refuse_repeated(names: Sequence[str], what: str) -> None:
     """Raise an error if two columns have the same name."""
     if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
-        raise EvidenceError(f"Two {what}s are called {quoted(twice)}: give every column a name of its own.")
+        raise InputError(f"Two {what}s are called {quoted(twice)}: give every column a name of its own.")
 
 
 def _checked_names(names: Sequence[str], n_columns: int, what: str) -> list[str]:
     stated = [names] if isinstance(names, str) else [str(name) for name in names]
     if len(stated) != n_columns:
-        raise EvidenceError(f"There are {len(stated)} {what} names for {n_columns} {what}s: give one for each column.")
+        raise InputError(f"There are {len(stated)} {what} names for {n_columns} {what}s: give one for each column.")
     return stated
 
 
@@ -516,7 +537,17 @@ def common_length(tables: Mapping[str, Table]) -> int:
     lengths = {what: table.values.shape[0] for what, table in tables.items()}
     if len(set(lengths.values())) > 1:
         stated = ", ".join(f"{what} have {n} rows" for what, n in lengths.items())
-        raise EvidenceError(f"The rows do not pair up: {stated}; pass the same samples in the same order.")
+        turned = [
+            what
+            for what, table in tables.items()
+            if what in ("factors", "codes") and len(table.values) < table.values.shape[1] in lengths.values()
+        ]
+        advice = (
+            f"pass {turned[0]}.T if the samples are in the columns"
+            if turned
+            else ("pass the same samples in the same order")
+        )
+        raise InputError(f"The rows do not pair up: {stated}; {advice}.")
     common_index({what: table.index for what, table in tables.items()})
     return next(iter(lengths.values()), 0)
 
@@ -535,24 +566,24 @@ def gathered(batches: Iterable[Any] | Callable[[], Iterable[Any]], on_disk: bool
     with tempfile.TemporaryFile() as means, tempfile.TemporaryFile() as stds:
         for mean, std in _checked(batches() if callable(batches) else batches):
             if n_rows and mean.shape[1] != n_codes:
-                raise EvidenceError(
+                raise InputError(
                     f"A batch has {mean.shape[1]} codes and earlier ones have {n_codes}: pass batches of one encoder."
                 )
             n_codes, n_rows = mean.shape[1], n_rows + mean.shape[0]
             means.write(mean.tobytes())
             stds.write(std.tobytes())
         if not n_rows:
-            raise EvidenceError("There are no batches: pass an iterable of (mean, std), or a function that gives one.")
+            raise InputError("There are no batches: pass an iterable of (mean, std), or a function that gives one.")
         return _columns(means, n_rows, n_codes, on_disk), _columns(stds, n_rows, n_codes, on_disk)
 
 
 def _checked(batches: Iterable[Any]) -> Iterator[tuple[FloatArray, FloatArray]]:
     for k, batch in enumerate(batches):
         if not isinstance(batch, (tuple, list)) or len(batch) != 2:
-            raise EvidenceError(f"Batch {k} is not a pair: every batch is (mean, std) of some rows.")
+            raise InputError(f"Batch {k} is not a pair: every batch is (mean, std) of some rows.")
         mean, std = (np.asarray(plain(part), dtype=np.float64) for part in batch)
         if mean.ndim != 2 or mean.shape != std.shape:
-            raise EvidenceError(
+            raise InputError(
                 f"Batch {k} has a mean of shape {mean.shape} and a std of shape {std.shape}: both must be rows x codes."
             )
         yield mean, std
@@ -586,13 +617,13 @@ def probability_table(given: object, where: str) -> FloatArray:
     """
     table = np.array(plain(given), dtype=np.float64)
     if table.ndim != 2 or table.shape[1] < 2:
-        raise EvidenceError(
+        raise InputError(
             f"{where} has shape {table.shape}: a table of probabilities has one row per sample and one column per "
             "value, two at least."
         )
     if not np.isfinite(table).all() or (table < 0).any():
         bad = int((~np.isfinite(table) | (table < 0)).any(axis=1).sum())
-        raise EvidenceError(
+        raise InputError(
             f"{where} is negative or missing in {bad} rows: pass probabilities, such as the softmax of the logits, "
             "or give every column a name of its own if these are several factors."
         )
@@ -600,7 +631,7 @@ def probability_table(given: object, where: str) -> FloatArray:
     off = np.abs(totals - 1) > SUM_TOLERANCE
     if off.any():
         first = int(np.flatnonzero(off)[0])
-        raise EvidenceError(
+        raise InputError(
             f"{where} does not sum to one in {int(off.sum())} rows (row {first} sums to {totals[first]:.4g}): "
             "pass probabilities, such as the softmax of the logits, or give every column a name of its own "
             "if these are several factors."
@@ -646,7 +677,7 @@ def refuse_extremes(*tables: Table | None) -> None:
             with np.errstate(over="ignore"):
                 largest, span = np.abs(column).max(), column.max() - column.min()
             if largest > LARGEST_SQUARED or 0 < span < 1 / LARGEST_SQUARED:
-                raise EvidenceError(
+                raise InputError(
                     f"{table.what.capitalize()} {quoted(name)} reaches {largest:.3g} and spans {span:.3g}, "
                     "so that squares overflow or underflow: state it in other units."
                 )
@@ -680,7 +711,7 @@ MOST_COLUMNS_NAMED = 5
 def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | None:
     """Rows to keep, or None for all; infinite values, and missing ones unless they are dropped, raise an error."""
     if missing not in ("refuse", "drop"):
-        raise EvidenceError(f"missing={missing!r} is not known: use 'refuse' or 'drop'.")
+        raise OptionError(f"missing={missing!r} is not known: use 'refuse' or 'drop'.")
     masks = {what: _missing_mask(table) for what, table in tables.items()}
     rows_with_missing = [mask.any(axis=1) for mask in masks.values() if mask is not None]
     if not rows_with_missing:
@@ -696,15 +727,13 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
         ]
         left_out = len(counts) - MOST_COLUMNS_NAMED
         more = f" and {left_out} more column{'s' * (left_out > 1)}" if left_out > 0 else ""
-        raise EvidenceError(
+        raise InputError(
             f"Values are missing in {int(bad_rows.sum())} of {bad_rows.size} rows: "
             f"{', '.join(counts[:MOST_COLUMNS_NAMED])}{more}; fill them in, or leave these rows out with "
             "missing='drop' (--missing drop on the command line)."
         )
     if bad_rows.all():
-        raise EvidenceError(
-            "Every row has a missing value, so dropping leaves none: fill them in or leave columns out."
-        )
+        raise InputError("Every row has a missing value, so dropping leaves none: fill them in or leave columns out.")
     return np.flatnonzero(~bad_rows)
 
 
@@ -716,7 +745,7 @@ def _missing_mask(table: Table) -> NDArray[np.bool_] | None:
     infinite = np.isinf(table.values).sum(axis=0)
     if infinite.any():
         j = int(np.flatnonzero(infinite)[0])
-        raise EvidenceError(
+        raise InputError(
             f"{table.what.capitalize()} {quoted(table.names[j])} is infinite in {infinite[j]} rows: "
             "clip these values or leave the rows out."
         )
@@ -735,23 +764,23 @@ def checked_groups(
     groups = _named_groups(code_groups or {}, names)
     empty = next((group for group, members in groups.items() if not members), None)
     if empty is not None:
-        raise EvidenceError(f"The code group {quoted(empty)} has no codes: name at least one, or leave it out.")
+        raise OptionError(f"The code group {quoted(empty)} has no codes: name at least one, or leave it out.")
     members = [member for group in groups.values() for member in group]
     strange = [member for member in members if member not in names]
     if strange:
-        raise EvidenceError(
+        raise InputError(
             f"code_groups names {quoted(strange[0])}, which is not a code: "
             "use the codes' names, or their numbers from 0."
         )
     if len(set(members)) < len(members):
         twice = next(member for member in members if members.count(member) > 1)
-        raise EvidenceError(f"Code {quoted(twice)} is in two code groups: put every code in one.")
+        raise InputError(f"Code {quoted(twice)} is in two code groups: put every code in one.")
     return groups
 
 
 def _named_groups(given: object, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     if not (isinstance(given, Mapping) and all(isinstance(members, Iterable) for members in given.values())):
-        raise EvidenceError("code_groups is not a mapping from names to codes: pass it as {'position': ['x', 'y']}.")
+        raise InputError("code_groups is not a mapping from names to codes: pass it as {'position': ['x', 'y']}.")
     return {
         printable(group): tuple(_name_of(name, names) for name in ([members] if isinstance(members, str) else members))
         for group, members in given.items()

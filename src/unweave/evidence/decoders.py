@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.evidence.columns import EvidenceError, plain
+from unweave.errors import InputError
+from unweave.evidence.columns import plain
 from unweave.randomness import random_stream
 
 BLOCK_BYTES = 64 * 2**20
@@ -65,14 +66,14 @@ class Jacobians:
         values = plain(self.values)
         values = values[None] if values.ndim == 2 else values
         if values.ndim != 3 or not values.size or values.dtype.kind not in "fiu":
-            raise EvidenceError(
+            raise InputError(
                 f"The Jacobians have shape {values.shape} and type {values.dtype}: pass numbers as samples x outputs x "
                 "latents, flattening the outputs."
             )
         if self.scales is not None:
             scales = np.asarray(plain(self.scales), dtype=np.float64)
             if scales.shape not in ((values.shape[2],), (values.shape[0], values.shape[2])):
-                raise EvidenceError(
+                raise InputError(
                     f"The scales have shape {scales.shape} for {values.shape[0]} Jacobians of {values.shape[2]} "
                     "latents: pass one scale per latent, or one per sample and latent."
                 )
@@ -126,7 +127,7 @@ def decoder_of(given: object) -> Decoder | None:
         decoder = adapter(given)
         if decoder is not None:
             return decoder
-    raise EvidenceError(
+    raise InputError(
         f"The decoder is a {type(given).__name__}, which cannot be differentiated here: pass its Jacobians as an array "
         "(samples x outputs x latents), a torch module, or an object with latent_size and jacobian_blocks."
     )

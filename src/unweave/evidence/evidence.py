@@ -11,12 +11,12 @@ from typing import Any, Self, Unpack
 import numpy as np
 
 from unweave.arrays import FloatArray, Rows
+from unweave.errors import InputError
 from unweave.estimators.sparse import SparseColumns
 from unweave.evidence.blocks import RowSummary, large_source, read_large
 from unweave.evidence.columns import (
     Columns,
     DenseColumns,
-    EvidenceError,
     Levels,
     SparseEntries,
     checked_groups,
@@ -230,7 +230,7 @@ class Derivable:
         ('code 2', 'code 0')
         """
         if self.posterior is not None or self.code_groups:
-            raise EvidenceError(
+            raise InputError(
                 "Codes of a posterior or in groups cannot be chosen: choose columns before building the Evidence."
             )
         return self._with(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
@@ -11,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
+from unweave.errors import InputError, InputWarning
 from unweave.estimators.sparse import SparseColumns
 from unweave.evidence.columns import (
-    EvidenceError,
     Table,
     common_length,
     read_numbers,
@@ -120,7 +121,7 @@ class Inputs:
         n_rows = common_length(self.tables) if self.tables or self.n_sparse_rows is None else self.n_sparse_rows
         if self.n_sparse_rows not in (None, n_rows):
             first = next(iter(self.tables))
-            raise EvidenceError(
+            raise InputError(
                 f"The rows do not pair up: {first} have {n_rows} rows, sparse codes have {self.n_sparse_rows} rows; "
                 "pass the same samples in the same order."
             )
@@ -168,13 +169,102 @@ def read_inputs(
     )
     nothing_else = options.get("decoder") is None and options.get("sampler") is None and sparse is None
     if not inputs.tables.keys() - {"row_groups"} and nothing_else:
-        raise EvidenceError("There are no data: pass factors, codes, or both.")
+        raise InputError("There are no data: pass factors, codes, or both.")
+    ask_about(inputs)
     return inputs
+
+
+FIRST = 1_000  # rows that are looked at before all of them
+
+MANY_FACTORS = 8
+
+
+def ask_about(inputs: Inputs) -> None:
+    """Warn of tables that are probably not meant so: transposed, exchanged, one-hot columns, or the row index.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as asked:
+    ...     warnings.simplefilter("always")
+    ...     _ = read_inputs([[1.5, 2.5, 3.5], [4.5, 5.5, 6.5]], [[1.0], [2.0]], {})
+    >>> str(asked[0].message)
+    'There are 2 rows and 3 factors: pass factors.T and codes.T if the samples are in the columns.'
+    """
+    questions = []
+    factors, codes = inputs.factors, inputs.codes
+    if factors is not None and factors.values.shape[0] < factors.values.shape[1]:
+        n_rows, n_factors = factors.values.shape
+        questions.append(
+            f"There are {n_rows} rows and {n_factors} factors: pass factors.T and codes.T if the samples are in the "
+            "columns."
+        )
+    elif factors is not None and codes is not None and _look_exchanged(factors, codes):
+        questions.append(
+            f"The {factors.values.shape[1]} factors look like codes, and the {codes.values.shape[1]} codes like "
+            "factors: the factors come first, so exchange the two if they are the wrong way round."
+        )
+    if factors is not None and not inputs.probabilities:
+        questions += [
+            f"The factors {', '.join(map(repr, names[:4]))}{', ...' * (len(names) > 4)} are 0 or 1 and one is 1 in "
+            "every row: if they are one factor in one-hot columns, pass it as one column (argmax)."
+            for names in _one_hot(factors)
+        ]
+    for table in filter(None, (factors, codes)):
+        questions += [
+            f"{table.what.capitalize()} {name!r} counts the rows: leave it out if it is their index."
+            for name in _counting(table)
+        ]
+    for question in questions:
+        warnings.warn(question, InputWarning, stacklevel=5)
+
+
+def _look_exchanged(factors: Table, codes: Table) -> bool:
+    """Whether there are many more continuous factors than codes, or all codes have few whole values and no factor."""
+    few = [_has_few_values(column) for column in factors.values[:FIRST].T]
+    if any(few) or any(factors.is_text):
+        return False
+    if codes.values.shape[1] * 4 <= factors.values.shape[1] >= MANY_FACTORS:
+        return True
+    return factors.values.shape[0] >= 100 and all(map(_has_few_values, codes.values[:FIRST].T))
+
+
+def _has_few_values(column: FloatArray) -> bool:
+    return bool((column == np.round(column)).all()) and np.unique(column).size <= min(20, column.size // 5)
+
+
+def _one_hot(factors: Table) -> list[list[str]]:
+    """Names of neighbouring factors, three at least, of which exactly one is 1 in every row and the others are 0."""
+    found: list[list[str]] = []
+    names: list[str] = []
+    total = np.zeros(factors.values.shape[0])
+    for name, column in zip(factors.names, factors.values.T, strict=True):
+        binary = all(((part == 0) | (part == 1)).all() for part in (column[:FIRST], column))
+        names, total = ([*names, name], total + column) if binary else ([], np.zeros_like(total))
+        if names and total.max() > 1:
+            names, total = [name], column.copy()
+        if names and total.min() == 1:
+            found += [names] if len(names) > 2 else []
+            names, total = [], np.zeros_like(total)
+    return found
+
+
+def _counting(table: Table) -> list[str]:
+    """Names of the columns that are the numbers of the rows, from any start."""
+    values = table.values
+    if values.shape[0] < 20:
+        return []
+    steps = np.diff(values[:4], axis=0)
+    likely = np.flatnonzero((steps == 1).all(axis=0))
+    return [table.names[j] for j in likely if (np.diff(values[:, j]) == 1).all()]
 
 
 def _read_codes(codes: object, names: Sequence[str] | None) -> tuple[Table | None, Posterior | None]:
     if codes is None:
         return None, None
+    if isinstance(codes, tuple) and len(codes) in (2, 3) and all(getattr(part, "ndim", 0) == 2 for part in codes):
+        raise InputError(
+            f"The codes are {len(codes)} tables, such as a mean and a log-variance: pass "
+            "unweave.Posterior(mean, log_variance=log_variance) or unweave.Posterior(mean, std), or the mean alone."
+        )
     if not isinstance(codes, Posterior):
         return read_numbers(codes, "code", names), None
     posterior = codes if names is None else codes.renamed(names)

@@ -10,8 +10,9 @@ from enum import StrEnum
 import numpy as np
 
 from unweave.arrays import FloatArray
+from unweave.errors import InputError, OptionError
 from unweave.estimators.totals import Role
-from unweave.evidence.columns import EvidenceError, quoted
+from unweave.evidence.columns import quoted
 from unweave.sentences import printable
 
 MOST_ORDINAL_LEVELS = 50
@@ -147,7 +148,7 @@ def resolved_kinds(
         column = values[~np.isnan(values[:, j]), j]
         declared = stated.get(name) or DeclaredKind(inferred_kind(column, is_text[j]))
         if is_text[j] and not declared.kind.is_categorical:
-            raise EvidenceError(
+            raise InputError(
                 f"Factor {quoted(name)} contains text, so it cannot be {declared.kind.value}: "
                 "turn it into numbers in the order you mean, or declare it categorical."
             )
@@ -169,11 +170,11 @@ def _given_by_name(names: tuple[str, ...], given: KindsGiven) -> dict[str, Decla
         unknown = [name for name in stated if name not in names]
         if unknown:
             known = ", ".join(map(quoted, names[:8])) + (" and others" if len(names) > 8 else "")
-            raise EvidenceError(f"kinds names {quoted(unknown[0])}, but the factors are {known}: use these names.")
+            raise OptionError(f"kinds names {quoted(unknown[0])}, but the factors are {known}: use these names.")
         return {name: _parsed(text) for name, text in stated.items()}
     given = list(given)
     if len(given) != len(names):
-        raise EvidenceError(
+        raise InputError(
             f"kinds has {len(given)} entries for {len(names)} factors: give one for each, one for all, "
             "or a mapping from factor names."
         )
@@ -191,7 +192,7 @@ def _parsed(text: object) -> DeclaredKind:
         if not (math.isfinite(length) and length > 0):
             raise ValueError
     except ValueError:
-        raise EvidenceError(
+        raise InputError(
             f"{quoted(text)} is not a kind of factor: use continuous, ordinal, categorical, circular (radians) "
             "or circular:PERIOD, such as circular:360."
         ) from None
@@ -201,7 +202,7 @@ def _parsed(text: object) -> DeclaredKind:
 def _check_period(name: str, column: FloatArray, period: float) -> None:
     span = float(column.max() - column.min()) if column.size else 0.0
     if span > period * (1 + 1e-9):
-        raise EvidenceError(
+        raise InputError(
             f"Factor {quoted(name)} is circular with period {period:.6g}, but its values span {span:.6g}: "
             "state the period in its own units, such as circular:360 for degrees."
         )
@@ -211,7 +212,7 @@ def _refuse_identifier(name: str, column: FloatArray) -> None:
     """Raise an error for categorical factors whose values hardly ever repeat, such as file names."""
     n_levels = np.unique(column).size
     if n_levels > MOST_ORDINAL_LEVELS and 2 * n_levels > column.size:
-        raise EvidenceError(
+        raise InputError(
             f"Factor {quoted(name)} is categorical with {n_levels} values in {column.size} rows: "
             "leave it out if it is an identifier, or declare it continuous if it is a number."
         )

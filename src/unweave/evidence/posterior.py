@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
+from unweave.errors import InputError
 from unweave.estimators.posteriors import CodeCorrelations, code_correlations
 from unweave.evidence.columns import (
-    EvidenceError,
     Table,
     common_index,
     gathered,
@@ -67,11 +67,11 @@ class Posterior:
     ) -> None:
         spreads = [spread for spread in (std, log_variance, covariance) if spread is not None]
         if mean is None and spreads:
-            raise EvidenceError("The posterior has a spread but no mean: pass its mean as well.")
+            raise InputError("The posterior has a spread but no mean: pass its mean as well.")
         if mean is None and not categories:
-            raise EvidenceError("The posterior is empty: pass mean and std, or categories.")
+            raise InputError("The posterior is empty: pass mean and std, or categories.")
         if mean is not None and len(spreads) != 1:
-            raise EvidenceError(
+            raise InputError(
                 "A posterior needs exactly one spread: pass std, log_variance or covariance together with the mean."
             )
         self.categories: dict[str, FloatArray] = {
@@ -90,6 +90,10 @@ class Posterior:
             self.spread = _checked_spread(std, log_variance, gaussian)
         self.table: Table = _point_table(gaussian, self.categories)
         self._seal()
+
+    def __repr__(self) -> str:
+        kinds = f", {len(self.categories)} categorical" * bool(self.categories)
+        return f"Posterior({self.table.values.shape[0]} rows, {len(self.table.names)} codes{kinds})"
 
     def _seal(self) -> None:
         for array in (self.mean, self.std, self.table.values):
@@ -118,7 +122,7 @@ class Posterior:
         mean, std = gathered(batches, on_disk)
         stated = tuple(f"code {i}" for i in range(mean.shape[1])) if names is None else tuple(map(printable, names))
         if len(stated) != mean.shape[1]:
-            raise EvidenceError(f"There are {len(stated)} code names for {mean.shape[1]} codes: give one for each.")
+            raise InputError(f"There are {len(stated)} code names for {mean.shape[1]} codes: give one for each.")
         return cls._of(mean, _positive(Table("std", std, stated, (None,) * len(stated))), None, {}, stated)
 
     @classmethod
@@ -192,7 +196,7 @@ class Posterior:
     def renamed(self, names: Sequence[str]) -> Self:
         """The same posterior with these names for its codes."""
         if len(names) != len(self.names):
-            raise EvidenceError(f"There are {len(names)} code names for {len(self.names)} codes: give one for each.")
+            raise InputError(f"There are {len(names)} code names for {len(self.names)} codes: give one for each.")
         names = list(map(printable, names))
         refuse_repeated(names, "code")
         spread = None if self.spread is None else replace(self.spread, names=tuple(names[: self.n_gaussian]))
@@ -207,12 +211,12 @@ def _point_table(gaussian: Table | None, categories: Mapping[str, FloatArray]) -
     names = [*(gaussian.names if gaussian else ()), *categories]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise EvidenceError(f"Two codes are called {quoted(twice)}: give every code a name of its own.")
+        raise InputError(f"Two codes are called {quoted(twice)}: give every code a name of its own.")
     lengths = {name: table.shape[0] for name, table in categories.items()}
     n_rows = gaussian.values.shape[0] if gaussian else next(iter(lengths.values()))
     for name, length in lengths.items():
         if length != n_rows:
-            raise EvidenceError(
+            raise InputError(
                 f"Categorical code {quoted(name)} has {length} rows and the other codes have {n_rows}: "
                 "pass the same samples in the same order."
             )
@@ -224,7 +228,7 @@ def _point_table(gaussian: Table | None, categories: Mapping[str, FloatArray]) -
 def _checked_spread(std: object, log_variance: object, mean: Table) -> Table:
     spread = read_numbers(log_variance if std is None else std, "std")
     if mean.values.shape != spread.values.shape:
-        raise EvidenceError(
+        raise InputError(
             f"The posterior's mean has shape {mean.values.shape} but its spread {spread.values.shape}: "
             "pass one spread for each mean."
         )
@@ -237,14 +241,14 @@ def _checked_spread(std: object, log_variance: object, mean: Table) -> Table:
 def _positive(spread: Table) -> Table:
     below = np.flatnonzero((spread.values <= 0).any(axis=0))
     if below.size:
-        raise EvidenceError(
+        raise InputError(
             f"The posterior's std of code {quoted(spread.names[below[0]])} is zero or negative in "
             f"{int((spread.values[:, below[0]] <= 0).sum())} rows: pass logarithms of variances as log_variance, "
             "or plain codes where the encoder is deterministic."
         )
     extreme = np.flatnonzero(_beyond(spread.values).any(axis=0))
     if extreme.size:
-        raise EvidenceError(
+        raise InputError(
             f"The posterior's std of code {quoted(spread.names[extreme[0]])} is not between {1 / LARGEST_SPREAD:g} and "
             f"{LARGEST_SPREAD:g}, so its square overflows or underflows: state the codes in other units."
         )
@@ -260,14 +264,14 @@ def _checked_covariance(given: object, shape: tuple[int, ...]) -> FloatArray:
     covariance = np.asarray(given, dtype=np.float64)
     n_rows, n_codes = shape
     if covariance.shape not in ((n_codes, n_codes), (n_rows, n_codes, n_codes)):
-        raise EvidenceError(
+        raise InputError(
             f"The posterior's covariance has shape {covariance.shape}, but its mean has shape {shape}: "
             f"pass one {n_codes} x {n_codes} matrix for all rows, or one for each row."
         )
     matrices = covariance.reshape(-1, n_codes, n_codes)
     lopsided = (matrices - matrices.transpose(0, 2, 1)).max() > 1e-8 * matrices.max()
     if not np.isfinite(matrices).all() or lopsided or (np.linalg.eigvalsh(matrices)[:, 0] <= 0).any():
-        raise EvidenceError(
+        raise InputError(
             "The posterior's covariance is not symmetric and positive definite in every row: "
             "pass covariances, and plain codes where the encoder is deterministic."
         )

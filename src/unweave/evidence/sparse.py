@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.errors import InputError
 from unweave.estimators.sparse import SparseColumns
 from unweave.evidence.archives import refuse_bomb
-from unweave.evidence.columns import LARGEST_SQUARED, EvidenceError
+from unweave.evidence.columns import LARGEST_SQUARED
 from unweave.sentences import printable
 
 
@@ -37,17 +38,15 @@ def sparse_columns(given: Any) -> SparseColumns:
 
     matrix = _checked(given) if issparse(given) else _of_tensor(given)
     if matrix.dtype.kind == "c":
-        raise EvidenceError(
-            "The sparse codes are complex numbers: pass real and imaginary parts as codes of their own."
-        )
+        raise InputError("The sparse codes are complex numbers: pass real and imaginary parts as codes of their own.")
     if not min(matrix.shape):
-        raise EvidenceError(f"The sparse codes have shape {matrix.shape}: pass at least one row and one code.")
+        raise InputError(f"The sparse codes have shape {matrix.shape}: pass at least one row and one code.")
     columns = csc_array(matrix, dtype=np.float64, copy=True)
     columns.sum_duplicates()
     bad = np.flatnonzero(~(np.abs(columns.data) <= LARGEST_SQUARED))
     if bad.size:
         code = int(np.searchsorted(columns.indptr, bad[0], side="right")) - 1
-        raise EvidenceError(
+        raise InputError(
             f"Code {code} of the sparse codes is {columns.data[bad[0]]} in row {columns.indices[bad[0]]} "
             f"({bad.size} such entries in all): replace these entries or leave the rows out."
         )
@@ -80,7 +79,7 @@ matrix again.
         fits = len(second) == n_lines + 1 and second[0] == 0 and bool((second[:-1] <= second[1:]).all())
         fits = fits and int(second[-1]) <= len(first) == len(data) and _within(first, length)
     if not fits:
-        raise EvidenceError("The parts of the sparse codes do not fit together: build the matrix again.")
+        raise InputError("The parts of the sparse codes do not fit together: build the matrix again.")
     # a name of about 100 bytes is made for every code
     stored = data.nbytes + first.nbytes + second.nbytes
     refuse_bomb(f"A table of {n_rows} rows and {n_columns} sparse codes", 8 * n_rows + 100 * n_columns, stored)
@@ -95,9 +94,7 @@ def _within(places: NDArray[Any], n: int) -> bool:
 def _checked(matrix: Any) -> Any:
     """A sparse matrix of scipy as a sparse array of which every index was checked."""
     if matrix.ndim != 2:
-        raise EvidenceError(
-            f"The sparse codes have {matrix.ndim} axes: pass one row per sample and one column per code."
-        )
+        raise InputError(f"The sparse codes have {matrix.ndim} axes: pass one row per sample and one column per code.")
     if matrix.format in ("csr", "csc"):
         return sparse_array(matrix.format, matrix.shape, matrix.data, matrix.indices, matrix.indptr)
     try:
@@ -105,7 +102,7 @@ def _checked(matrix: Any) -> Any:
             raise ValueError("as many values as places are needed")
         entries = matrix.tocoo()
     except Exception:  # parts that do not fit can cause any exception
-        raise EvidenceError("The parts of the sparse codes do not fit together: build the matrix again.") from None
+        raise InputError("The parts of the sparse codes do not fit together: build the matrix again.") from None
     return sparse_array("coo", entries.shape, entries.data, *entries.coords)
 
 
@@ -114,7 +111,7 @@ def code_names_of(n_codes: int, names: Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return tuple(f"code {i}" for i in range(n_codes))
     if len(names) != n_codes:
-        raise EvidenceError(f"There are {len(names)} code names for {n_codes} codes: give one for each column.")
+        raise InputError(f"There are {len(names)} code names for {n_codes} codes: give one for each column.")
     return tuple(map(printable, names))
 
 
@@ -128,8 +125,8 @@ def _of_tensor(tensor: Any) -> Any:
     elif layout == "csc":
         values, places = tensor.values(), (tensor.row_indices(), tensor.ccol_indices())
     else:
-        raise EvidenceError(f"The sparse codes have the layout {layout}: pass codes.to_sparse_csr() instead.")
+        raise InputError(f"The sparse codes have the layout {layout}: pass codes.to_sparse_csr() instead.")
     if len(tensor.shape) != 2 or len(places) != 2 or values.ndim != 1:
-        raise EvidenceError("The sparse codes are not a matrix: pass one row per sample and one column per code.")
+        raise InputError("The sparse codes are not a matrix: pass one row per sample and one column per code.")
     first, second = (part.numpy() for part in places)
     return sparse_array(layout, tuple(tensor.shape), values.double().numpy(), first, second)

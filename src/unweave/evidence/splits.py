@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
-from unweave.evidence.columns import EvidenceError, Table, is_missing, read_column
+from unweave.errors import InputError, OptionError
+from unweave.evidence.columns import Table, is_missing, read_column
 from unweave.randomness import random_stream
 
 Classes = Sequence[NDArray[Any]]
@@ -47,7 +48,7 @@ def fold_of_each_row(n_rows: int, row_groups: Rows | None, n_folds: int, seed: i
     [3, 3, 4]
     """
     if not isinstance(n_folds, (int, np.integer)) or n_folds < 2:
-        raise EvidenceError(f"A split into {n_folds} parts leaves nothing to test on: use a whole number above 1.")
+        raise InputError(f"A split into {n_folds} parts leaves nothing to test on: use a whole number above 1.")
     unit_of_row = np.arange(n_rows) if row_groups is None else row_groups
     n_units = _enough_units(unit_of_row, row_groups, int(n_folds), f"A split into {n_folds} parts")
     sizes = n_units // n_folds + (np.arange(n_folds) < n_units % n_folds)
@@ -63,7 +64,7 @@ def train_and_test_rows(
     [7, 3]
     """
     if not 0 <= test_share < 1:
-        raise EvidenceError(f"test_share={test_share} is not a share: use a number from 0 to below 1, such as 0.2.")
+        raise OptionError(f"test_share={test_share} is not a share: use a number from 0 to below 1, such as 0.2.")
     if test_share == 0:
         return np.arange(n_rows), np.arange(n_rows)
     unit_of_row = np.arange(n_rows) if row_groups is None else row_groups
@@ -151,7 +152,7 @@ def _enough_units(unit_of_row: Rows, row_groups: Rows | None, needed: int, what:
     n_units = int(unit_of_row.max(initial=-1)) + 1
     if n_units < needed:
         units = "rows" if row_groups is None else "row groups"
-        raise EvidenceError(
+        raise InputError(
             f"{what} needs at least {needed} {units} and there {'is' if n_units == 1 else 'are'} {n_units}: "
             "pass more samples."
         )
@@ -234,8 +235,8 @@ def clusters(factors: FloatArray) -> Rows | None:
     n_most = len(factors) / ROWS_PER_CLUSTER
     if len(levels) < 2 or not FEWEST_CLUSTERS / 2 <= max(levels) <= n_most:
         return None
-    found = _with_defaults_apart(factors)
-    n_found = int(found.max()) + 1
-    if not FEWEST_CLUSTERS <= n_found <= min(n_most, 2 * max(levels)):
+    cluster = _with_defaults_apart(factors)
+    n_clusters = int(cluster.max()) + 1
+    if not FEWEST_CLUSTERS <= n_clusters <= min(n_most, 2 * max(levels)):
         return None
-    return found if n_found < CROSSED * float(np.prod(np.array(levels, dtype=np.float64))) else None
+    return cluster if n_clusters < CROSSED * float(np.prod(np.array(levels, dtype=np.float64))) else None

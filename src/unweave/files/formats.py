@@ -13,12 +13,13 @@ from statistics import mode
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.errors import FileError, OptionError, UnweaveError
 from unweave.evidence import archives
 from unweave.evidence.archives import array_in, refuse_bomb, refusing_broken_arrays
 from unweave.evidence.blocks import LARGEST_IN_MEMORY, ROWS_IN_BLOCK, Block, RowBlocks
-from unweave.evidence.columns import quoted
+from unweave.evidence.columns import LARGEST_EXACT_INTEGER, quoted
 from unweave.evidence.sparse import sparse_array
 from unweave.files.parquet_sizes import refuse_parquet_bomb
 
@@ -130,34 +131,35 @@ SPARSE_PARTS = {"format", "shape", "data"}  # some of the arrays that scipy.spar
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
-MISSING_WORDS = ["NA", "N/A", "NaN", "nan", "NULL", "null"]
+MISSING_WORDS = {"", "NA", "N/A", "NaN", "nan", "NULL", "null"}
+
+CSV_ROWS = 16_384  # read at a time
 
 
 @dataclass(frozen=True)
 class Opened:
-    """Content of a file: an array or sparse matrix without names, an archive of named arrays, or a polars table."""
+    """Content of a file: an array or sparse matrix without names, an archive of named arrays, or a table.
+
+    A table is a mapping of columns (.csv) or a data frame of polars (.parquet).
+    """
 
     path: Path
     content: Any
     names: tuple[str, ...]
+    is_archive: bool = False
 
     @property
     def is_one_array(self) -> bool:
         """Whether it is one array without a name."""
         return isinstance(self.content, np.ndarray) or hasattr(self.content, "tocsc")
 
-    @property
-    def is_archive(self) -> bool:
-        """Whether it is an archive of named arrays."""
-        return isinstance(self.content, (np.lib.npyio.NpzFile, dict))
-
     def table(self, names: Sequence[str]) -> Any:
         """The array of this name in an archive (a mapping for several), or the named columns of a table."""
         self._check(names)
-        if not self.is_archive:
+        if not (self.is_archive or isinstance(self.content, dict)):
             return self.content.select(names)
-        arrays = {name: self.column(name) for name in names}
-        return arrays[names[0]] if len(names) == 1 else arrays
+        columns = {name: self.column(name) for name in names}
+        return columns[names[0]] if self.is_archive and len(names) == 1 else columns
 
     def column(self, name: str) -> Any:
         """The array or column of this name."""
@@ -187,7 +189,7 @@ def opened(path: str | Path) -> Opened:
     ending = path.suffix.lower()
     if ending in STORED and os.path.exists(path):
         arrays = stored_arrays(path)
-        return Opened(path, arrays, tuple(arrays))
+        return Opened(path, arrays, tuple(arrays), is_archive=True)
     if os.path.isdir(path):
         frame = _parts(path)
         return Opened(path, frame, tuple(frame.columns))
@@ -195,8 +197,11 @@ def opened(path: str | Path) -> Opened:
         raise FileError(f"There is no file {path}: check the name and the folder.")
     if ending in (".npy", ".npz"):
         return _opened_arrays(path, np.ndarray if ending == ".npy" else np.lib.npyio.NpzFile)
-    if ending in (".csv", ".parquet"):
-        frame = _frame(path, is_csv=ending == ".csv")
+    if ending == ".csv":
+        columns = csv_columns(path)
+        return Opened(path, columns, tuple(columns))
+    if ending == ".parquet":
+        frame = _frame(path)
         return Opened(path, frame, tuple(frame.columns))
     raise FileError(f"{path} has an unsupported format ({ending or 'no ending'}): use {FORMATS}.")
 
@@ -212,7 +217,7 @@ def _opened_arrays(path: Path, expected: type[Any]) -> Opened:
     if SPARSE_PARTS.issubset(content.files):
         with refusing_broken_arrays(path):
             return Opened(path, _sparse_matrix(path, content), ())
-    return Opened(path, content, tuple(content.files))
+    return Opened(path, content, tuple(content.files), is_archive=True)
 
 
 def _sparse_matrix(path: Path, archive: np.lib.npyio.NpzFile) -> Any:
@@ -228,23 +233,99 @@ def _sparse_matrix(path: Path, archive: np.lib.npyio.NpzFile) -> Any:
         raise FileError(f"{path}: {error}") from None
 
 
-def _frame(path: Path, is_csv: bool) -> Any:
-    import polars
+def polars_for(what: object) -> Any:
+    """The package polars, which reads and writes binary tables; raises an error that says how to install it."""
+    try:
+        import polars
+    except ImportError:
+        raise OptionError(f"{what} needs the package polars: install unweave[tables].") from None
+    return polars
 
+
+def _frame(path: Path) -> Any:
+    polars = polars_for(path)
+    refuse_parquet_bomb(path)
     try:
         with path.open("rb") as stream:
-            if not is_csv:
-                refuse_parquet_bomb(path)
-                return polars.read_parquet(stream)
-            header = _checked_header(path)
-            frame = polars.read_csv(stream, infer_schema_length=None, null_values=MISSING_WORDS)
-            unnamed = [column for column, name in zip(frame.columns, header, strict=False) if not name]
-            return _tidied(frame.drop(unnamed))  # a column without a name is the index that pandas writes
-    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError, UnicodeError, csv.Error) as error:
-        reason = str(error).split("\n")[0][:200]
-        raise FileError(
-            f"{path} cannot be read as a {path.suffix} table ({reason}): check the file, or save it again."
-        ) from None
+            return polars.read_parquet(stream)
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> FileError:
+    reason = str(error).split("\n")[0][:200]
+    return FileError(f"{path} cannot be read as a {path.suffix} table ({reason}): check the file, or save it again.")
+
+
+def csv_columns(path: Path) -> dict[str, NDArray[Any]]:
+    """Columns by name: numbers where every field is a number, true or false, or missing; otherwise text or None."""
+    try:
+        header = _checked_header(path)
+        parts: list[list[Any]] = [[] for _ in header]
+        for rows in _csv_blocks(path, len(header)):
+            for part, words in zip(parts, zip(*rows, strict=True), strict=True):
+                if not (part and part[-1] is None):
+                    part.append(_numbers_in(words))
+        words_of = [j for j, part in enumerate(parts) if part and part[-1] is None]
+        columns: dict[int, list[str]] = {j: [] for j in words_of}
+        for rows in _csv_blocks(path, len(header)) if words_of else ():
+            for j, column in columns.items():
+                column += [row[j].strip() for row in rows]
+    except (OSError, UnicodeError, csv.Error) as error:
+        raise _unreadable(path, error) from None
+    # a column without a name is the index that pandas writes
+    return {
+        name: _text_or_truth(columns[j]) if j in columns else np.concatenate(part or [[]])
+        for j, (name, part) in enumerate(zip(header, parts, strict=True))
+        if name
+    }
+
+
+def _csv_blocks(path: Path, n_columns: int) -> Iterator[list[list[str]]]:
+    """Rows after the header, some thousands at a time."""
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        reader = csv.reader(stream, strict=True)
+        next(reader, None)
+        block: list[list[str]] = []
+        for row in reader:
+            if not row:
+                if n_columns > 1:
+                    continue  # a blank line; in a table of one column, it is a missing value
+                row = [""]
+            if len(row) != n_columns:
+                raise csv.Error(f"line {reader.line_num} has {len(row)} fields and the header {n_columns}")
+            block.append(row)
+            if len(block) == CSV_ROWS:
+                yield block
+                block = []
+        if block:
+            yield block
+
+
+def _numbers_in(words: Sequence[str]) -> NDArray[Any] | None:
+    """Numbers of a column, with nan for missing values; None if a field is neither."""
+    try:
+        numbers: list[Any] = list(map(float, words))
+    except ValueError:
+        try:
+            numbers = [math.nan if word.strip() in MISSING_WORDS else float(word) for word in words]
+        except ValueError:
+            return None
+    if "_" in "".join(words):  # Python reads 1_000 as a number
+        return None
+    values = np.array(numbers)
+    if not (np.abs(values) > LARGEST_EXACT_INTEGER).any():
+        return values
+    # integers stay integers, so that an error is raised where they would be rounded
+    pairs = zip((word.strip() for word in words), numbers, strict=True)
+    return np.array([int(w) if len(w) < 99 and w.lstrip("+-").isdecimal() else x for w, x in pairs], dtype=object)
+
+
+def _text_or_truth(words: list[str]) -> NDArray[Any]:
+    entries = [None if word in MISSING_WORDS else word for word in words]
+    if {word.lower() for word in entries if word is not None} <= {"true", "false"}:
+        return np.array([math.nan if word is None else float(word.lower() == "true") for word in entries])
+    return np.array(entries, dtype=object)
 
 
 def _checked_header(path: Path) -> list[str]:
@@ -252,14 +333,16 @@ def _checked_header(path: Path) -> list[str]:
     with path.open(encoding="utf-8-sig", newline="") as stream:
         line = stream.readline()
         header = [name.strip() for name in next(csv.reader([line]), [])]
-    if not line.replace("\t", "").rstrip("\r\n").isprintable():  # polars would unpack what looks compressed
+    if not line.replace("\t", "").rstrip("\r\n").isprintable():
         raise FileError(f"{path} has characters in its first row that are no text: save it as plain text.")
     other = max(SEPARATORS, key=line.count)
     if line.count(other) > line.count(","):
         raise FileError(
             f"{path} is separated by {SEPARATORS[other]}: save it with commas between columns and points in numbers."
         )
-    if header and all(map(_is_number, header)):
+    if not any(header):
+        raise FileError(f"{path} cannot be read as a .csv table (it is empty): check the file, or save it again.")
+    if all(map(_is_number, header)):
         raise FileError(f"{path} has numbers in its first row: put the names of the columns there.")
     if len(set(header)) < len(header):
         raise FileError(f"{path} has two columns called {quoted(mode(header))}: give every column a name of its own.")
@@ -273,31 +356,14 @@ def _is_number(word: str) -> bool:
         return False
 
 
-def _tidied(frame: Any) -> Any:
-    """The table without spaces around names and text; text columns that then contain only numbers become numbers."""
-
-    import polars
-
-    frame = frame.rename(str.strip)
-    columns = []
-    for column in frame.select(polars.col(polars.String)).iter_columns():
-        words = column.str.strip_chars()
-        words = words.set(words.is_in([*MISSING_WORDS, ""]), None)
-        as_numbers = words.cast(polars.Float64, strict=False)
-        columns.append(as_numbers if as_numbers.null_count() == words.null_count() else words)
-    return frame.with_columns(columns)  # at once, because one by one takes quadratic time
-
-
 def _parts(folder: Path) -> Any:
     """The table of all Parquet files of a folder, concatenated in the order of their names."""
-    import polars
-
     paths = sorted(folder.glob(PARTS))
     if not paths:
         raise FileError(f"{folder} is a folder without .parquet files: pass a file in it, {FORMATS}.")
-    frames = [_frame(path, is_csv=False) for path in paths]
+    frames = [_frame(path) for path in paths]
     refuse_different_parts(paths, [dict(frame.schema) for frame in frames])
-    return polars.concat(frames, how="vertical_relaxed")
+    return polars_for(folder).concat(frames, how="vertical_relaxed")
 
 
 def refuse_different_parts(paths: Sequence[Path], schemas: Sequence[dict[str, Any]]) -> None:
@@ -392,8 +458,7 @@ def parquet_blocks(
     ...     round(float(evaluate(parquet_blocks(folder), metrics=["mcc"], quick=True)["mcc"]), 6)
     1.0
     """
-    import polars
-
+    polars = polars_for(folder)
     paths = sorted(Path(folder).glob(PARTS))
     if not paths:
         raise FileError(f"{folder} is a folder without .parquet files: pass a folder that has some.")
@@ -410,8 +475,6 @@ def parquet_blocks(
 
 def is_large_folder(folder: str | Path) -> bool:
     """Whether the files of a folder are too large to be read into memory, judged by their sizes and metadata."""
-    import polars
-
     paths = sorted(Path(folder).glob(PARTS))
     if not paths:
         return False
@@ -419,21 +482,18 @@ def is_large_folder(folder: str | Path) -> bool:
         return True
     schemas = [_schema(path) for path in paths]
     refuse_different_parts(paths, schemas)
+    polars = polars_for(folder)
     n_rows = int(polars.scan_parquet(paths).select(polars.len()).collect().item())
     return n_rows * len(schemas[0]) > LARGEST_IN_MEMORY
 
 
 def _schema(path: Path) -> dict[str, Any]:
-    import polars
-
+    polars = polars_for(path)
     refuse_parquet_bomb(path)
     try:
         return dict(polars.read_parquet_schema(path))
     except (polars.exceptions.PolarsError, OSError) as error:
-        reason = str(error).split("\n")[0]
-        raise FileError(
-            f"{path} cannot be read as a .parquet table ({reason}): check the file, or save it again."
-        ) from None
+        raise _unreadable(path, error) from None
 
 
 def _sides(folder: Path, names: list[str], factors: list[str], codes: list[str]) -> tuple[list[str], list[str]]:

@@ -213,8 +213,8 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
         raise FileError(
             f"{source!r} is neither saved Jacobians (.npy, .npz) nor an importable path: write module:name."
         )
-    found = imported(source, "decoder")
-    decoder: object = found() if isinstance(found, type) else found
+    target = imported(source, "decoder")
+    decoder: object = target() if isinstance(target, type) else target
     if latent_size is not None:
         from unweave.neural.decoders import TorchDecoder
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from unweave.arrays import FloatArray, Rows
-from unweave.evidence import Evidence, EvidenceError
+from unweave.errors import InputError
+from unweave.evidence import Evidence
 from unweave.identifiability import readouts as read
 from unweave.identifiability.dependence import dependence_p_value
 from unweave.identifiability.responses import (
@@ -50,6 +52,9 @@ ENOUGH_LINEAR = 0.98  # recovery of all factors above which readouts of ranks ar
 ENOUGH = 0.95  # recovery above which trees are not tried
 
 
+_Fitted = tuple[Readout, Callable[[], Readout], FloatArray]
+
+
 @dataclass(frozen=True, eq=False)
 class Direction:
     """The linear readout of one factor, which is fitted when it is first asked for.
@@ -61,12 +66,15 @@ class Direction:
     null_r2 : array
         The same for permuted targets.
     fitted : function
-        Returns readout, refits, weights and rank recovery. A random draw needs none of them for most factors.
+        Returns readout, refits and weights. A random draw needs none of them for most factors.
+    ranked : function
+        Returns the recovery by ranks.
     """
 
     plain_r2: float
     null_r2: FloatArray
-    fitted: Callable[[], tuple[Readout, Callable[[], Readout], FloatArray, float]]
+    fitted: Callable[[], _Fitted]
+    ranked: Callable[[], float]
 
     @property
     def readout(self) -> Readout:
@@ -86,7 +94,7 @@ class Direction:
     @property
     def rank_r2(self) -> float:
         """Recovery by a linear readout of the normal scores of all codes, or by this one if that is larger."""
-        return self.fitted()[3]
+        return self.ranked()
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,15 +143,15 @@ def _few_enough_rows(evidence: Evidence, seed: int) -> Evidence:
 
 def _checked_sample(evidence: Evidence, varying: Rows, seed: int) -> Sample:
     if not evidence.n_factors or not evidence.n_codes:
-        raise EvidenceError("The ladder needs factors and codes: pass both.")
+        raise InputError("The ladder needs factors and codes: pass both.")
     if not varying.size:
-        raise EvidenceError("No factor varies, so nothing can be identified: pass rows in which factors differ.")
+        raise InputError("No factor varies, so nothing can be identified: pass rows in which factors differ.")
     groups = evidence.row_groups
     n_units = evidence.n_rows if groups is None else int(groups.max()) + 1
     if n_units <= varying.size or n_units < FEWEST_UNITS:
         what = "rows" if groups is None else "row groups"
         needed = max(FEWEST_UNITS, varying.size + 1)
-        raise EvidenceError(
+        raise InputError(
             f"The ladder of {varying.size} factors needs at least {needed} {what} and there are {n_units}: "
             "pass more samples or fewer factors."
         )
@@ -159,7 +167,7 @@ def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
     alive = np.flatnonzero(~np.isin(evidence.code_names, collapsed))
     codes = code_table(evidence, alive, np.arange(evidence.n_rows))
     if not codes.n_codes:
-        raise EvidenceError("No code varies, so nothing can be identified: pass codes that differ between rows.")
+        raise InputError("No code varies, so nothing can be identified: pass codes that differ between rows.")
     scales = [scales_of(evidence.factors[:, j], evidence.declared_kinds[j]) for j in varying]
     stacked = np.hstack([scale for each in scales for scale in each])
     path = read.linear_path(codes, stacked, sample.fold, stacked.shape[1])
@@ -229,11 +237,24 @@ def _directions(
     permuted = np.hstack([factor.target[order] for factor in model.factors for order in orders])
     null = read.linear_path(codes, permuted, model.sample.fold, 0)
 
+    refitted = (_wide if codes.n_codes > codes.rows.size else _refitted)(model, codes, path, places)
+
     @functools.cache
-    def fitted() -> list[tuple[Readout, Callable[[], Readout], FloatArray, float]]:
-        found = (_wide if codes.n_codes > codes.rows.size else _refitted)(model, codes, path, places)
-        ranks = _rank_recoveries(model, codes, np.array([each[0].r2 for each in found]))
-        return [(*each, rank_r2) for each, rank_r2 in zip(found, ranks.tolist(), strict=True)]
+    def ranks() -> Callable[[int, float], float]:
+        return _rank_recoveries(model, codes)
+
+    @functools.cache
+    def fitted(j: int) -> _Fitted:
+        return refitted(j)
+
+    @functools.cache
+    def rank_r2(j: int) -> float:
+        known = fitted(j)[0].r2
+        if codes.n_codes > codes.rows.size or (
+            known >= ENOUGH_LINEAR and all(fitted(k)[0].r2 >= ENOUGH_LINEAR for k in range(len(places)))
+        ):
+            return known
+        return ranks()(j, known)
 
     directions, start = [], 0
     for j, own in enumerate(places):
@@ -242,39 +263,33 @@ def _directions(
         start = slices[-1].stop
         null_r2 = np.array([read.held_out_r2(null, each, permuted) for each in slices])
         plain_r2 = read.held_out_r2(path, own, targets)
-        directions.append(Direction(plain_r2, null_r2, lambda j=j: fitted()[j]))  # type: ignore[misc]
+        directions.append(Direction(plain_r2, null_r2, functools.partial(fitted, j), functools.partial(rank_r2, j)))
     return tuple(directions)
 
 
-def _rank_recoveries(model: ResponseModel, codes: CodeTable, known: FloatArray) -> FloatArray:
-    """Recovery by linear readouts of the normal scores of all codes, which monotone maps of codes do not change.
+def _rank_recoveries(model: ResponseModel, codes: CodeTable) -> Callable[[int, float], float]:
+    """Recovery of a factor by linear readouts of the normal scores of all codes, if larger than the known one.
 
-    Own codes are read up to such maps, so what they are compared with must not depend on them either.
+    Own codes are read up to monotone maps of codes, so what they are compared with must not depend on such maps either.
     """
-    if codes.n_codes > codes.rows.size or known.min() >= ENOUGH_LINEAR:
-        return known
-    scores = codes.as_scores()
-    fits = read.DirectionFits(model, scores)
+    fits = read.DirectionFits(model, codes.as_scores())
     paths = [fits.held_out(kind, read.DIRECTION_PENALTIES) for kind in ("standard", "independent")]
-    best = known.copy()
-    for folds in paths:
-        for step in zip(*folds, strict=True):
-            best = np.maximum(best, [fits.readout(j, list(step)).r2 for j in range(known.size)])
-    return best
+    steps = [list(step) for folds in paths for step in zip(*folds, strict=True)]
+    return lambda j, known: max(known, *(fits.readout(j, step).r2 for step in steps))
 
 
-def _refitted(
-    model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]
-) -> list[tuple[Readout, Callable[[], Readout], FloatArray]]:
-    """Readout, readout with standard errors from refits when called, and weights of every factor."""
-    fits = read.DirectionFits(model, codes)
-    refits = read.Refits(fits)
-    everything = np.ones(model.sample.n_blocks, dtype=bool)
-    n_folds, n_steps = model.sample.n_folds, len(read.PENALTIES)
-    by_step = np.array(fits.held_out("independent", read.DIRECTION_PENALTIES), dtype=object)  # folds x penalties
-    found: list[tuple[Readout, Callable[[], Readout], FloatArray]] = []
-    for j, place in enumerate(places):
-        steps = path.choice(place)
+def _refitted(model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]) -> Callable[[int], _Fitted]:
+    """Readout, readout with standard errors from refits when called, and weights of a factor."""
+
+    @functools.cache
+    def shared() -> tuple[read.DirectionFits, read.Refits, Any]:
+        fits = read.DirectionFits(model, codes)
+        by_step = np.array(fits.held_out("independent", read.DIRECTION_PENALTIES), dtype=object)  # folds x penalties
+        return fits, read.Refits(fits), by_step
+
+    def of_factor(j: int) -> _Fitted:
+        fits, refits, by_step = shared()
+        steps, n_steps = path.choice(places[j]), len(read.PENALTIES)
         kind = "standard" if np.median(steps) >= n_steps else "given"
         penalties = read.PENALTIES[steps % n_steps]
         chosen = [refits(kind, float(p), None)[k] for k, p in enumerate(penalties)]
@@ -283,35 +298,41 @@ def _refitted(
         best = int(np.argmax(rivals))
         if len(places) > 1 and rivals[best] > fits.readout(j, chosen, several=True).r2:
             kind, chosen = "independent", list(by_step[:, best])
-            penalties = np.full(n_folds, read.DIRECTION_PENALTIES[best])
-        readout = fits.readout(j, chosen)
+            penalties = np.full(model.sample.n_folds, read.DIRECTION_PENALTIES[best])
         interval = functools.cache(functools.partial(fits.intervals, j, kind, penalties, refits))
+        everything = np.ones(model.sample.n_blocks, dtype=bool)
         weights = fits.weights(kind, penalties[:1], everything)[0].weights[:, fits.columns[j]]
-        found.append((readout, interval, weights / codes.spread[:, None]))
-    return found
+        return fits.readout(j, chosen), interval, weights / codes.spread[:, None]
+
+    return of_factor
 
 
-def _wide(
-    model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]
-) -> list[tuple[Readout, Callable[[], Readout], FloatArray]]:
+def _wide(model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]) -> Callable[[int], _Fitted]:
     """The same for more codes than rows, with standard errors that hold the readouts fixed."""
-    independent = read.WideDirections(model, codes) if _are_dependent(model) else None
-    predictions = None if independent is None else independent.held_out()
-    found: list[tuple[Readout, Callable[[], Readout], FloatArray]] = []
-    for j, place in enumerate(places):
-        readout, weights = model.readout(j, path.readout(place, model.sample.fold)), None
-        if independent is not None and predictions is not None:
+
+    @functools.cache
+    def shared() -> tuple[read.WideDirections, FloatArray] | None:
+        if not _are_dependent(model):
+            return None
+        independent = read.WideDirections(model, codes)
+        return independent, independent.held_out()
+
+    def of_factor(j: int) -> _Fitted:
+        readout, weights = model.readout(j, path.readout(places[j], model.sample.fold)), None
+        found = shared()
+        if found is not None:
             own = model.target_columns[j]
-            others = [model.readout(j, each[:, own]) for each in predictions]
+            others = [model.readout(j, each[:, own]) for each in found[1]]
             best = int(np.argmax([other.r2 for other in others]))
             if others[best].r2 > readout.r2:
                 readout = others[best]
-                weights = independent.weights(float(read.DIRECTION_PENALTIES[best]))[:, own]
+                weights = found[0].weights(float(read.DIRECTION_PENALTIES[best]))[:, own]
         if weights is None:
             target = model.factors[j].target
-            weights = read.wide_ridge_weights(codes, target, int(np.median(path.choice(place))))
-        found.append((readout, functools.partial(replace, readout), weights))
-    return found
+            weights = read.wide_ridge_weights(codes, target, int(np.median(path.choice(places[j]))))
+        return readout, functools.partial(replace, readout), weights
+
+    return of_factor
 
 
 def _are_dependent(model: ResponseModel) -> bool:

@@ -75,13 +75,15 @@ class _PathBuilder:
     def __init__(self, n_steps: int, targets: FloatArray, fold: Rows, n_kept: int) -> None:
         self.errors = np.zeros((n_steps, int(fold.max()) + 1, targets.shape[1]))
         self.predictions = np.zeros((n_steps, len(targets), n_kept))
-        self.targets, self.fold, self.n_kept = targets, fold, n_kept
+        self.n_kept = n_kept
+        self.rows = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
+        self.targets = [targets[rows] for rows in self.rows]
 
     def add(self, step: int, fold: int, predicted: FloatArray) -> None:
         """Predictions for the rows of this fold."""
-        rows = self.fold == fold
-        self.errors[step, fold] = np.square(self.targets[rows] - predicted).sum(axis=0)
-        self.predictions[step, rows] = predicted[:, : self.n_kept]
+        self.errors[step, fold] = np.square(self.targets[fold] - predicted).sum(axis=0)
+        if self.n_kept:
+            self.predictions[step, self.rows[fold]] = predicted[:, : self.n_kept]
 
     def path(self) -> Path:
         """The path."""
@@ -111,10 +113,11 @@ def ridge_path(
         centred = gram - grams[k] - n * np.outer(mean, mean)
         weighted = product - products[k] - n * np.outer(mean, target_mean)
         scale = max(float(np.trace(centred)) / len(centred), 1e-300)
+        held_out = inputs[rows] - mean
         for step, penalty in enumerate(penalties):
             shifted = centred + penalty * scale * np.eye(len(centred))
             weights = linalg.solve(shifted, weighted, assume_a="pos")
-            builder.add(step, k, (inputs[rows] - mean) @ weights + target_mean)
+            builder.add(step, k, held_out @ weights + target_mean)
     return builder.path()
 
 

@@ -14,7 +14,9 @@ from scipy import stats
 from unweave.arrays import FloatArray
 from unweave.card import seed_from
 from unweave.codec import plain_data, read_json, restored
-from unweave.evidence import Evidence, EvidenceError, EvidenceOptions
+from unweave.errors import InputError
+from unweave.evidence import Evidence, EvidenceOptions
+from unweave.evidence.columns import data_frame
 from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.identifiability.analysis import QuickPart, any_dependence, nonlinear_readouts, quick_part
@@ -39,6 +41,8 @@ FOLDED = 0.25  # smallest share, times unmixed share, of a code that follows a f
 MIXED_IN = 0.1  # smallest share of a code for which another factor is named
 
 LEAST_FLOOR = 0.005
+
+NORMAL = float(stats.norm.ppf((1 + LEVEL) / 2))
 
 MOST_LUCK = 0.95
 
@@ -91,6 +95,8 @@ class LadderRow:
     linear : float
         Largest of ``direction``, ``own_codes``, and the recovery by a linear readout of the normal scores of all codes,
         which monotone maps of codes do not change; the mean of it is `Ladder.direction`.
+    sample_r2 : float
+        Held-out R2 on the rows as they are, of a linear readout or a kernel, which `Ladder.noise` is compared with.
     p_value : float
         Of the test that the factor can be read at all; permutations of units.
     dependence_p_value : float
@@ -121,6 +127,7 @@ class LadderRow:
     implied_by: tuple[str, ...] = ()
     probe: str = ""
     linear: float = math.nan
+    sample_r2: float = math.nan
     p_value: float = math.nan
     dependence_p_value: float = math.nan
     gain: float = math.nan
@@ -151,6 +158,9 @@ class Ladder:
         than 512 codes.
     luck : float
         The share of recovery from own codes that an average random mixing has.
+    noise : float
+        The largest ``sample_r2`` of any factor in 49 permutations of units. If no factor can be read, one of them is
+        above it with a probability of at most .02.
     directions : dict of name to array, codes x columns
         Weights of the linear readout of every factor on the codes as given: one column for a number, two for the
         cosine and sine of a circular factor, one for each class.
@@ -186,6 +196,7 @@ class Ladder:
     axes_p_value: float
     basis_p_value: float
     luck: float
+    noise: float
     directions: dict[str, FloatArray]
     leakage_matrix: FloatArray
     quick: bool
@@ -244,16 +255,10 @@ class Ladder:
         """Ladder from `to_json`."""
         return cls.from_dict(read_json(text))
 
-    def to_frame(self, backend: str = "polars") -> Any:
-        """A row for each factor, with the ends of intervals and the floors as columns; ``backend`` may be pandas."""
-        import narwhals.stable.v1 as nw
-
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A row for each factor, with the ends of intervals and the floors as columns (see `Evaluation.to_frame`)."""
         lines = [_flat(row) for row in self.rows]
-        columns = {name: [line[name] for line in lines] for name in lines[0]}
-        try:
-            return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
-        except ImportError:
-            raise EvidenceError(f"The backend {backend!r} is not installed: install it, or use polars.") from None
+        return data_frame({name: [line[name] for line in lines] for name in lines[0]}, backend)
 
     def plot(self) -> Figure:
         """The four recoveries of every factor with intervals and floors, as a matplotlib figure."""
@@ -341,7 +346,7 @@ def ladder(
     """
     if isinstance(factors, Evidence):
         if codes is not None or options:
-            raise EvidenceError("An Evidence has its codes and options already: pass it alone.")
+            raise InputError("An Evidence has its codes and options already: pass it alone.")
         evidence = factors
     else:
         evidence = Evidence(factors, codes, **options)
@@ -383,6 +388,7 @@ class _Best:
     probe: str
     floor: float
     p_value: float
+    sample_r2: float
 
 
 def _best_readout(part: QuickPart, evidence: Evidence, k: int, direction: Readout, *, quick: bool) -> _Best:
@@ -395,7 +401,8 @@ def _best_readout(part: QuickPart, evidence: Evidence, k: int, direction: Readou
             best, probe = other.readout, other.probe
         plain = max(plain, other.kernel_r2)
     floor = max(0.0, float(np.quantile(null, LEVEL)))
-    return _Best(best, probe, floor, float(1 + (null >= plain).sum()) / (null.size + 1))
+    p_value = float(1 + (null >= plain).sum()) / (null.size + 1)
+    return _Best(best, probe, floor, p_value, plain)
 
 
 def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool, scores_only: bool) -> LadderRow:
@@ -403,7 +410,7 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool, scores_onl
     own, n_blocks, names = part.own[k], part.sample.n_blocks, [part.names[j] for j in part.free]
     linear_floor = max(0.0, float(np.quantile(part.directions[k].null_r2, LEVEL)))
     readout = no_readout(part.free.size, n_blocks)
-    if part.directions[k].plain_r2 > linear_floor:
+    if part.directions[k].plain_r2 > linear_floor and not (scores_only and _is_absent(part, k)):
         readout = part.directions[k].readout
     best = _best_readout(part, evidence, k, readout, quick=quick)
     values = {
@@ -436,12 +443,20 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool, scores_onl
         joint_with=(partner,) if partner else (),
         probe="own codes" if by_codes else best.probe,
         linear=max(part.directions[k].rank_r2 if readout.r2 > 0 else 0.0, recovered["own_codes"]),
+        sample_r2=best.sample_r2,
         p_value=best.p_value,
         dependence_p_value=p_dependence,
     )
     if not scores_only:
         row = replace(row, replicates=_replicates(row, part, k, best.readout))
     return row if own.code < 0 else _with_codes(row, part, k)
+
+
+def _is_absent(part: QuickPart, k: int) -> bool:
+    """Whether neither the linear test nor an own code can show the factor, so that a score needs no readout of it."""
+    null, own = part.directions[k].null_r2, part.own[k]
+    p_value = float(1 + (null >= part.directions[k].plain_r2).sum()) / (null.size + 1)
+    return p_value > PRESENT and max(own.own_codes, own.one_code) < PRESENT
 
 
 def _is_present(
@@ -455,7 +470,15 @@ def _is_present(
 
 
 def _intervals_of_refits(readout: Readout, part: QuickPart, k: int) -> dict[str, tuple[float, float]]:
-    """Intervals of a direction and its leakage from fits without each block; they contain the values."""
+    """Intervals of a direction and its leakage from fits without each block; they contain the values.
+
+    Where nothing is read, refits have no direction in common. The interval then has all recoveries r^2 that a held-out
+    R2 as low as this one does not rule out: its noise is that of permuted factors and an error of 2 r / sqrt(n).
+    """
+    if readout.r2 == 0:
+        direction, slope = part.directions[k], 2 * NORMAL / math.sqrt(part.sample.n_units)
+        above = max(0.0, direction.plain_r2 - float(np.quantile(direction.null_r2, (1 - LEVEL) / 2)))
+        return {"direction": (0.0, min(1.0, (slope + math.sqrt(slope**2 + 4 * above)) ** 2 / 4)), "leakage": (0.0, 1.0)}
     refits = part.directions[k].interval
     (low, high), (least, most) = refits.r2_interval, refits.leakage_interval
     return {
@@ -537,6 +560,8 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         matrix[j, part.free] = part.directions[k].readout.by_factor
         matrix[j, j] = np.nan
         weights[part.names[j]] = _of_all_codes(part, part.directions[k].weights)
+    nulls = [each.null_r2 for each in part.directions]
+    nulls += [] if quick else [each.null_r2 for each in nonlinear_readouts(evidence, part.seed)]
     return Ladder(
         rows=tuple(rows),
         value=readable / 4 + linear / 4 + beyond / 2,
@@ -546,6 +571,7 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         axes_p_value=part.axes.p_value,
         basis_p_value=math.nan if quick else part.loadings.code_side(),
         luck=luck,
+        noise=max(0.0, *(float(each.max()) for each in nulls)),
         directions=weights,
         leakage_matrix=matrix,
         quick=quick,
@@ -599,12 +625,12 @@ def _of_all_codes(part: QuickPart, weights: FloatArray) -> FloatArray:
 def _with_gains(evidence: Evidence, found: Ladder, baseline: object, seed: int) -> Ladder:
     twin = Evidence(codes=baseline)
     if twin.n_rows != evidence.n_rows:
-        raise EvidenceError(
+        raise InputError(
             f"The baseline has {twin.n_rows} rows and the codes have {evidence.n_rows}: "
             "encode the same samples with the untrained twin."
         )
     if twin.n_codes != evidence.n_codes:
-        raise EvidenceError(
+        raise InputError(
             f"The baseline has {twin.n_codes} codes and the representation has {evidence.n_codes}: "
             "use a twin of the same width."
         )

@@ -7,6 +7,7 @@ from typing import Any
 from unweave import __version__
 from unweave.errors import InputError, OptionError
 from unweave.evaluation import Evaluation
+from unweave.evaluation.results import frame_columns
 
 TASK = "feature-extraction"
 
@@ -49,7 +50,8 @@ def model_index(
     names = evaluation.representations
     if representation is None and len(names) > 1:
         raise InputError(f"There are {len(names)} representations: name one, such as {names[0]!r}.")
-    lines = evaluation.to_frame().to_dicts()
+    columns = frame_columns(evaluation.rows)
+    lines = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
     chosen = names[0] if representation is None else representation
     if chosen not in names:
         raise OptionError(f"There is no representation {chosen!r}: use {', '.join(map(repr, names))}.")

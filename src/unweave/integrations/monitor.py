@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from unweave.encoding import OutputReader, encoder_of
 from unweave.evaluation import Evaluation, Row, evaluate
 from unweave.evaluation.choose import MetricChoice, chosen_metrics
-from unweave.evaluation.results import frame_of
+from unweave.evaluation.results import frame_columns
 from unweave.evidence import EvidenceOptions, Posterior
-from unweave.evidence.columns import plain
+from unweave.evidence.columns import data_frame, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,14 +69,10 @@ class History:
         means = (evaluation.mean_and_spread(label, "codes") for evaluation in self.evaluations.values())
         return [mean for mean, _ in means]
 
-    def to_frame(self, backend: str = "polars") -> Any:
+    def to_frame(self, backend: str | None = None) -> Any:
         """Data frame with one row per step and metric, and the columns of `Evaluation.to_frame`."""
-        import narwhals.stable.v1 as nw
-
         rows = [(step, row) for step, evaluation in self.evaluations.items() for row in evaluation.rows]
-        frame = nw.from_native(frame_of((row for _, row in rows), backend))
-        steps = nw.new_series("step", [step for step, _ in rows], nw.Int64, backend=frame.implementation)
-        return frame.with_columns(steps).to_native()
+        return data_frame(frame_columns(row for _, row in rows) | {"step": [step for step, _ in rows]}, backend)
 
     def plot(self) -> Figure:
         """Plot every metric over the steps, with the interval and the noise floor if they were computed.

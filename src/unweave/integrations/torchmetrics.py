@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from unweave.card.decorator import metric_of
-from unweave.errors import InputError, UnweaveError
+from unweave.errors import InputError, OptionError, UnweaveError
 from unweave.evaluation import evaluate
 from unweave.evaluation.choose import MetricChoice, chosen_metrics
 from unweave.evidence import EvidenceOptions, Posterior
@@ -69,7 +69,11 @@ class RepresentationScores(Metric):
             self.add_state(state, default=[], dist_reduce_fx="cat")
 
     def update(self, factors: Tensor, codes: Tensor, std: Tensor | None = None, rows: Tensor | None = None) -> None:
-        """Add a batch: factors (n x d), codes (n x m), standard deviations of a posterior, and sample indices."""
+        """Add a batch: factors (n x d), codes (n x m), standard deviations of a posterior, and sample indices.
+
+        The factors come first, as everywhere in unweave; torchmetrics' own metrics take the prediction first. Name
+        the arguments where both are used. Factors and codes that look exchanged are asked about in `compute`.
+        """
         batch = {"factors": factors, "codes": codes, "std": std, "rows": rows}
         sizes = {state: len(given) for state, given in batch.items() if given is not None}
         if len(set(sizes.values())) > 1:
@@ -105,6 +109,10 @@ class RepresentationScores(Metric):
                 warnings.warn(str(row.problem), stacklevel=4)
         return {row.label: math.nan if row.score is None else row.score.value for row in evaluation.rows}
 
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Plot the values: of `compute`, or those given, one for each step if there are several (needs matplotlib)."""
+        return self._plot(val, ax)
+
     def _joined(self, state: str) -> Any:
         parts = getattr(self, state)
         return dim_zero_cat(parts).cpu().numpy() if len(parts) else None
@@ -132,6 +140,9 @@ class RepresentationScore(RepresentationScores):
 
     def __init__(self, metric: MetricChoice, **options: Unpack[EvidenceOptions]) -> None:
         super().__init__([metric], **options)
+        if len(self.chosen) > 1:
+            several = ", ".join(self.chosen)
+            raise OptionError(f"{metric!r} stands for {several}: name one of them, or use RepresentationScores.")
 
     @property
     def higher_is_better(self) -> bool:  # type: ignore[override]

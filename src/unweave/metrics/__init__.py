@@ -9,8 +9,6 @@ True
 """
 # ruff: noqa: I001 - imports are in the order of the catalogue; 'x as x' tells type checkers that x is public
 
-import warnings
-
 from unweave.card import Card, Metric
 from unweave.plugins import load_plugin, plugins
 from unweave.metrics.matching import mcc as mcc
@@ -66,14 +64,10 @@ from unweave.metrics.geometry import manifold_cross_mutual_information as manifo
 CATALOGUE: dict[str, Metric] = {name: entry for name, entry in list(globals().items()) if hasattr(entry, "card")}
 
 for entry_point in plugins("unweave.metrics", CATALOGUE).values():
-    plugin = load_plugin(entry_point)
-    if plugin is not None and isinstance(getattr(plugin, "card", None), Card):
+    plugin = load_plugin(
+        entry_point, lambda it: isinstance(getattr(it, "card", None), Card), "declare it with @unweave.metric"
+    )
+    if plugin is not None:
         CATALOGUE[entry_point.name] = plugin
-    elif plugin is not None:
-        warnings.warn(
-            f"{entry_point.name!r} of {entry_point.value} is left out, because it is no metric: declare it with "
-            "@unweave.metric.",
-            stacklevel=2,
-        )
 
 __all__ = ["CATALOGUE", *CATALOGUE]

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
+from unweave.errors import InputError, OptionError
 from unweave.estimators.independence import upper_tail
 from unweave.estimators.matching import best_matching
 from unweave.estimators.sparse import SparseColumns, sparse_ranks
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.evidence.splits import train_and_test_rows
 from unweave.metrics.screening import ScreenedCodes, concepts_and_codes, screened, screened_codes
 
@@ -96,7 +97,7 @@ def dictionary_matching(
     """
     a, b = (_unit_columns(given, what) for given, what in ((first, "first"), (second, "second")))
     if len(a) != len(b):
-        raise EvidenceError(
+        raise InputError(
             f"The dictionaries have {len(a)} and {len(b)} dimensions: pass decoders of the same space, one column for "
             "each code."
         )
@@ -107,7 +108,7 @@ def dictionary_matching(
     elif matching == "fast":
         pairs, taken = _in_rounds(a, b, signed)
     else:
-        raise EvidenceError(f"matching={matching!r} is not known: use 'exact' or 'fast'.")
+        raise OptionError(f"matching={matching!r} is not known: use 'exact' or 'fast'.")
     order = np.argsort(pairs[0])
     chance = np.sqrt(2 * np.log(max(b.shape[1], 2)) / len(a))
     return DictionaryMatching(
@@ -120,13 +121,13 @@ def _unit_columns(given: object, what: str) -> FloatArray:
         raw = np.asarray(given)
         array = raw.astype(np.float64, casting="same_kind" if raw.dtype.kind == "c" else "unsafe")
     except (TypeError, ValueError):
-        raise EvidenceError(f"The {what} dictionary is not a table of numbers: pass dimensions x columns.") from None
+        raise InputError(f"The {what} dictionary is not a table of numbers: pass dimensions x columns.") from None
     if array.ndim != 2 or not array.size:
-        raise EvidenceError(f"The {what} dictionary has shape {array.shape}: pass dimensions x columns.")
+        raise InputError(f"The {what} dictionary has shape {array.shape}: pass dimensions x columns.")
     norms = np.linalg.norm(array, axis=0)
     if not np.isfinite(norms).all() or (norms == 0).any():
         bad = int(np.flatnonzero(~np.isfinite(norms) | (norms == 0))[0])
-        raise EvidenceError(f"Column {bad} of the {what} dictionary is zero or not finite: leave it out.")
+        raise InputError(f"Column {bad} of the {what} dictionary is zero or not finite: leave it out.")
     return np.asarray(array / norms)
 
 
@@ -310,7 +311,7 @@ def k_sparse_probing(
     evidence = concepts if isinstance(concepts, Evidence) else Evidence(concepts, codes)
     present, names, columns = concepts_and_codes(evidence)
     if not k or not all(isinstance(size, Integral) and size >= 1 for size in k):
-        raise EvidenceError(f"k={tuple(k)} are not numbers of codes: use whole numbers from 1.")
+        raise OptionError(f"k={tuple(k)} are not numbers of codes: use whole numbers from 1.")
     train, test = train_and_test_rows(len(present), evidence.row_groups, test_share, seed, list(present.T))
     train, test = np.sort(train), np.sort(test)
     most = min(max(k), columns.shape[1])

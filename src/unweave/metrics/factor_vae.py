@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Labels, Rows
 from unweave.card import Batches, Count, Seed, Several, metric, seed_from
+from unweave.errors import InputError
 from unweave.estimators.counts import Binning, binned, levels
 from unweave.estimators.logistic import Classifier, Logistic
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import FACTORS_HELD_ALONE, VOTES, live_points, varying
@@ -37,12 +38,12 @@ def drawn_codes(evidence: Evidence, fixed: dict[str, float], n_rows: int, rng: n
     assert evidence.sampler is not None
     codes = np.asarray(evidence.sampler(fixed, n_rows, rng)[1], dtype=np.float64)
     if codes.shape != (n_rows, evidence.n_codes):
-        raise EvidenceError(
+        raise InputError(
             f"The sampler returned codes of shape {codes.shape} for {n_rows} rows and {evidence.n_codes} codes: "
             "let it return factors and codes with the requested number of rows."
         )
     if not np.isfinite(codes).all():
-        raise EvidenceError("The sampler returned codes that are nan or infinite: let it return finite values.")
+        raise InputError("The sampler returned codes that are nan or infinite: let it return finite values.")
     return np.ascontiguousarray(codes[:, live_points(evidence)])
 
 

@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from unweave.arrays import FloatArray
 from unweave.card import Count, Seed
+from unweave.errors import InputError, OptionError
 from unweave.estimators.geometry import (
     HALF_LOG_2PI_E,
     Prior,
@@ -19,7 +20,7 @@ from unweave.estimators.geometry import (
     mean_of,
     random_total_correlation,
 )
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.manifolds import (
     Sampling,
@@ -269,7 +270,7 @@ def manifold_mutual_information(
     else:
         both = index_sets(sets)
         if len(both) != 2 or set(both[0]) & set(both[1]):
-            raise EvidenceError(f"sets={sets} are not two disjoint sets of latents: name each latent at most once.")
+            raise OptionError(f"sets={sets} are not two disjoint sets of latents: name each latent at most once.")
         check_sets((both[0] + both[1],), found.n_latents, found.n_outputs)
         directions = shared_directions(evidence, sampling, (*both, both[0] + both[1]))
         shared = mean_of(directions[:, 0] + directions[:, 1] - directions[:, 2])  # A.27
@@ -364,7 +365,7 @@ def manifold_total_correlation(
     sets = index_sets(range(found.n_latents) if partition is None else partition)
     members = tuple(i for chosen in sets for i in chosen)
     if len(set(members)) < len(members):
-        raise EvidenceError(f"The partition {sets} has a latent in two sets: put every latent in one.")
+        raise InputError(f"The partition {sets} has a latent in two sets: put every latent in one.")
     check_sets((members,), found.n_latents, found.n_outputs)
     if partition is None:
         shared = mean_of(-found.log_directions[found.resolved])  # eq. 9

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
 from unweave.card import Count, metric
+from unweave.errors import InputError, OptionError
 from unweave.estimators import geometry as gram
 from unweave.estimators.geometry import HALF_LOG_2PI_E, Latents, Mean, Prior, RunningMean, StandardNormal
-from unweave.evidence import Decoder, Evidence, EvidenceError, Jacobians
+from unweave.evidence import Decoder, Evidence, Jacobians
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.options import checks_options
@@ -194,7 +195,7 @@ def cross_information(evidence: Evidence, sampling: Sampling, match: str) -> tup
     running, n_outputs = RunningMean(), 0
     for ours, theirs in _paired_blocks(evidence, sampling, match):
         if ours.shape[:2] != theirs.shape[:2]:
-            raise EvidenceError(
+            raise InputError(
                 f"The decoder has {ours.shape[:2]} samples and outputs, and the reference {theirs.shape[:2]}: both "
                 "must generate the same data."
             )
@@ -216,12 +217,12 @@ def _paired_blocks(evidence: Evidence, sampling: Sampling, match: str) -> Iterat
     latents = drawn_latents(reference, sampling) or drawn_latents(decoder, sampling)
     theirs = values = np.empty((0, 0)) if latents is None else latents.values
     if match not in ("data", "latents"):
-        raise EvidenceError(f"match={match!r} is not known: use 'data' or 'latents'.")
+        raise OptionError(f"match={match!r} is not known: use 'data' or 'latents'.")
     given = isinstance(decoder, Jacobians) or isinstance(reference, Jacobians)
     if match == "data" and not given:
         decode, encode = getattr(reference, "decode", None), getattr(decoder, "encode", None)
         if decode is None or encode is None:
-            raise EvidenceError(
+            raise InputError(
                 "Comparing two decoders at the same data needs a reference that decodes and a decoder that also "
                 "encodes: pass match='latents', or Jacobians of both at the same data."
             )
@@ -241,7 +242,7 @@ def _aligned(first: Iterator[FloatArray], second: Iterator[FloatArray]) -> Itera
         one = one[rows:] if len(one) > rows else next(first, None)
         two = two[rows:] if len(two) > rows else next(second, None)
     if one is not None or two is not None:
-        raise EvidenceError("The two decoders have Jacobians at different numbers of samples: use the same for both.")
+        raise InputError("The two decoders have Jacobians at different numbers of samples: use the same for both.")
 
 
 def jacobian_blocks(decoder: Decoder, sampling: Sampling, names: Sequence[str]) -> Iterator[FloatArray]:
@@ -256,9 +257,9 @@ def drawn_latents(decoder: Decoder, sampling: Sampling) -> Latents | None:
     if isinstance(decoder, Jacobians):
         return None
     if sampling.n_samples < 1:
-        raise EvidenceError(f"n_samples is {sampling.n_samples}: draw at least 1 latent, preferably 1,000.")
+        raise InputError(f"n_samples is {sampling.n_samples}: draw at least 1 latent, preferably 1,000.")
     if sampling.prior.size not in (None, decoder.latent_size):
-        raise EvidenceError(
+        raise InputError(
             f"The prior has {sampling.prior.size} latents and the decoder takes {decoder.latent_size}: "
             "pass the prior that the decoder was trained with."
         )
@@ -266,16 +267,16 @@ def drawn_latents(decoder: Decoder, sampling: Sampling) -> Latents | None:
 
 
 def check_sets(sets: Sets, n_latents: int, n_outputs: int) -> None:
-    """Raise EvidenceError for index sets that are empty, repeat or exceed the latents, or outnumber the outputs."""
+    """Raise InputError for index sets that are empty, repeat or exceed the latents, or outnumber the outputs."""
     for chosen in sets:
         strange = [i for i in chosen if not 0 <= i < n_latents]
         if not chosen or strange or len(set(chosen)) < len(chosen):
-            raise EvidenceError(
+            raise InputError(
                 f"The index set {chosen} is not a set of latents: name each of the dimensions 0 to {n_latents - 1} at "
                 "most once."
             )
         if len(chosen) > n_outputs:
-            raise EvidenceError(
+            raise InputError(
                 f"The decoder has {n_outputs} outputs, fewer than the {len(chosen)} chosen dimensions, so they span no "
                 f"volume: choose at most {n_outputs}."
             )
@@ -322,14 +323,14 @@ def _checked(blocks: Iterator[FloatArray], scales: FloatArray | None, names: Seq
     for block in blocks:
         rows = np.asarray(block, dtype=np.float64)
         if rows.ndim != 3 or rows.shape[2] != len(names):
-            raise EvidenceError(
+            raise InputError(
                 f"The decoder's Jacobians have shape {rows.shape}: with {len(names)} latents they must be samples x "
                 f"outputs x {len(names)}."
             )
         bad = np.atleast_2d(~np.isfinite(rows).all(axis=1))
         if bad.any():
             i = int(np.flatnonzero(bad.any(axis=0))[0])
-            raise EvidenceError(
+            raise InputError(
                 f"The decoder's derivative with respect to {names[i]} is nan or infinite at sample "
                 f"{start + int(bad[:, i].argmax())}: check the decoder there, or leave such latents out."
             )
@@ -371,7 +372,7 @@ class Spectrum:
         """
         enough = np.flatnonzero(self.cumulative >= nats)
         if not enough.size:
-            raise EvidenceError(
+            raise InputError(
                 f"No bottleneck keeps {nats:g} nats: the first {int(self.cumulative.argmax()) + 1} latents keep the "
                 f"most, {self.cumulative.max():.4g} nats, so use a smaller number."
             )
@@ -448,10 +449,10 @@ def traversals(
 
 
 def decodable(decoder: object) -> Decoder:
-    """Return the decoder, or that of an Evidence; raise EvidenceError if it is only an array of Jacobians."""
+    """Return the decoder, or that of an Evidence; raise InputError if it is only an array of Jacobians."""
     evidence = decoder if isinstance(decoder, Evidence) else Evidence(decoder=decoder)
     if evidence.decoder is None or not hasattr(evidence.decoder, "decode"):
-        raise EvidenceError("Jacobians alone cannot decode latents: pass the decoder itself.")
+        raise InputError("Jacobians alone cannot decode latents: pass the decoder itself.")
     return evidence.decoder
 
 

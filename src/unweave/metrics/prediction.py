@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -215,9 +217,7 @@ def _squares(evidence: Evidence, probe: Probe, targets: FloatArray, n_folds: int
     for (train, test), prepared in zip(folds, kept, strict=True):
         seen, wanted, left_out = codes[train], targets[train], targets[test]
         fitted = (prepared or own_or_default(Probe.prepared, probe)(seen)).fit(seen, wanted, seed)
-        predicted = fitted.predict(codes[test])
-        if (_beyond(wanted, predicted) > 0).any():
-            predicted = _near(wanted, predicted, fitted.predict(seen))
+        predicted = near_training_targets(wanted, fitted.predict(codes[test]), partial(fitted.predict, seen))
         found += np.square(left_out - predicted).sum(axis=0), np.square(left_out - wanted.mean(axis=0)).sum(axis=0)
     return found
 
@@ -242,15 +242,19 @@ def _beyond(targets: FloatArray, predicted: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(lowest - predicted, predicted - highest) / width)
 
 
-def _near(targets: FloatArray, predicted: FloatArray, on_training: FloatArray) -> FloatArray:
+def near_training_targets(
+    targets: FloatArray, predicted: FloatArray, on_training: Callable[[], FloatArray]
+) -> FloatArray:
     """Clip predictions near the range of the training targets; those far outside become the training mean.
 
     The better the training rows are predicted, the further outside a prediction may lie. A heavy-tailed target has a
     few held-out values far outside the range of the training targets, and a probe that is nearly exact on the training
     rows may predict them correctly.
     """
+    if not (_beyond(targets, predicted) > 0).any():
+        return predicted
     variance = np.maximum(targets.var(axis=0), np.finfo(np.float64).tiny)
-    left = np.square(targets - on_training).mean(axis=0) / variance
+    left = np.square(targets - on_training()).mean(axis=0) / variance
     trusted = np.maximum(1.0, TRUSTED / np.maximum(left, np.finfo(np.float64).tiny))
     lowest, highest = targets.min(axis=0), targets.max(axis=0)
     reach = MARGIN * (highest - lowest) * trusted

@@ -13,10 +13,11 @@ from scipy.special import gammaln
 from scipy.stats import chi2, norm
 
 from unweave.arrays import FloatArray
+from unweave.errors import InputError, OptionError
 from unweave.estimators.correlation import Spearman, orthonormal_basis
 from unweave.estimators.independence import corrected, lower_tail, upper_tail
 from unweave.estimators.sparse import ENTRIES_IN_BLOCK, SparseColumns, sparse_correlation_matrix
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.evidence.columns import quoted
 from unweave.metrics.matrices import factor_bases
 
@@ -31,12 +32,12 @@ def concepts_and_codes(concepts: object, codes: object = None) -> tuple[FloatArr
     """
     evidence = concepts if isinstance(concepts, Evidence) else Evidence(concepts, codes)
     if not (evidence.n_factors and evidence.n_codes):
-        raise EvidenceError("There are no concepts or no codes: pass both, as tables of the same samples.")
+        raise InputError("There are no concepts or no codes: pass both, as tables of the same samples.")
     columns, names = [], []
     for j, name in enumerate(evidence.factor_names):
         values = np.unique(evidence.factors[:, j])
         if values.size < 2 or (values.size > 2 and not evidence.kinds[j].has_classes):
-            raise EvidenceError(
+            raise InputError(
                 f"Concept {quoted(name)} has {values.size} {'value' if values.size == 1 else 'values'}: a concept has "
                 "two, such as 0 for absent and 1 for present, or a few classes."
             )
@@ -140,7 +141,7 @@ def screened_codes(factors: object, codes: object, *, rate: float = 0.05, kinds:
 def screened(evidence: Evidence, rate: float = 0.05, fewest: int = 0) -> ScreenedCodes:
     """The same as `screened_codes` for an Evidence; at least ``fewest`` codes are selected, whatever their q-values."""
     if not isinstance(rate, Real) or not 0 < rate < 1:
-        raise EvidenceError(f"rate={rate!r} is not a false discovery rate: use a number between 0 and 1.")
+        raise OptionError(f"rate={rate!r} is not a false discovery rate: use a number between 0 and 1.")
     bases = tuple(_with_squares(basis) for basis in factor_bases(evidence, Spearman()))
     present = np.column_stack([_presence(evidence.factors[:, j]) for j in range(evidence.n_factors)])
     m, d = evidence.n_codes, evidence.n_factors

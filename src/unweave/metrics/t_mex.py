@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unweave.arrays import FloatArray
 from unweave.card import Seed, Several, Share, Variant, metric, seed_from
+from unweave.errors import InputError
 from unweave.estimators.independence import (
     Correction,
     IndependenceTest,
@@ -19,7 +20,7 @@ from unweave.estimators.independence import (
 )
 from unweave.estimators.matching import best_matching
 from unweave.estimators.regression import GradedColumns, indicators
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import ADJACENCY, HYPOTHESIS, P_VALUE, varying
@@ -46,7 +47,7 @@ def as_given(adjacency: ArrayLike, evidence: Evidence) -> FloatArray:
     except (TypeError, ValueError):
         expected = np.empty(0)
     if expected.shape != (evidence.n_codes, evidence.n_factors) or not np.isin(expected, (0.0, 1.0)).all():
-        raise EvidenceError(
+        raise InputError(
             f"adjacency has shape {expected.shape}: pass 0 or 1 for each of {evidence.n_codes} codes (rows) "
             f"and {evidence.n_factors} factors (columns)."
         )
@@ -136,7 +137,7 @@ def t_mex(
     adjacency: ArrayLike | None = None,
     score: Literal["mismatches", "alignment"] = "mismatches",
     correction: Correction = "holm",
-    level: Share = 0.05,
+    level: Share = 0.95,
     max_rows: Several = MOST_ROWS,
     rng: Seed = 0,
 ) -> Score:
@@ -160,7 +161,7 @@ def t_mex(
     correction : {'holm', 'benjamini-hochberg', 'none'}
         How p-values are corrected for the number of pairs.
     level : float
-        A pair whose corrected p-value is below this level counts as dependent.
+        Confidence level: a pair counts as dependent if its corrected p-value is at most 1 - level.
     max_rows : int
         If there are more rows than this, a random subset of this size is tested, with a caveat.
     rng : int or Generator
@@ -194,7 +195,7 @@ def t_mex(
     p_values = tests.p_value_matrix
     if np.isnan(p_values).any():
         return Score(float("nan"), caveats=(Finding("too_few_rows_for_tests"),))
-    found = (corrected(p_values, correction) <= level).astype(np.float64)
+    found = (corrected(p_values, correction) <= 1 - level).astype(np.float64)
     expected = one_code_each(found, p_values) if adjacency is None else as_given(adjacency, evidence)[:, free]
     lost = expected.sum(axis=0) == 0 if adjacency is None else np.zeros(expected.shape[1], dtype=bool)
     if score == "mismatches":

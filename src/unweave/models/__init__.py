@@ -38,10 +38,14 @@ else:  # these need metrics, and training does not
     )[0]
 
 # last, because another package may import these objectives for its own
-for entry_point in plugins("unweave.objectives", OBJECTIVES).values():
-    plugin = load_plugin(entry_point)
-    if isinstance(plugin, type) and issubclass(plugin, Objective):
-        OBJECTIVES[plugin.name] = plugin
+for name, entry_point in plugins("unweave.objectives", OBJECTIVES).items():
+    plugin = load_plugin(
+        entry_point,
+        lambda it: isinstance(it, type) and issubclass(it, Objective) and it.name == name,  # noqa: B023 - called at once
+        f"derive it from unweave.models.Objective, with {name!r} as its name",
+    )
+    if plugin is not None:
+        OBJECTIVES[name] = plugin
 
 # in the order in which a newcomer needs them
 # fmt: off

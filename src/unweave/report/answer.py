@@ -6,11 +6,13 @@ Every output takes its headline, tables, levels, report sentence and next steps 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from unweave.codec import plain_data
+from unweave.errors import OptionError
 from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
 from unweave.findings import Finding, shared_reason
@@ -632,10 +634,79 @@ class ComparedQuestion:
 
 
 @dataclass(frozen=True)
+class LayerCell:
+    """The recovery of one factor in one representation, with its interval and rung, and whether it is above noise."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    rung: str
+    above_noise: bool
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Recovery of every factor in every representation by one rung of the ladder, in the order given.
+
+    ``noise`` is the largest held-out R2 of any factor in any representation in 49 permutations, so that all cells have
+    one error rate: some factor that is not in the codes is above it with a probability of at most .02. ``are_ordered``
+    is whether the names differ only by a number that increases, as those of layers and of steps of training do.
+    """
+
+    rung: str
+    representations: tuple[str, ...]
+    cells: dict[str, tuple[LayerCell, ...]]
+    noise: float
+    are_ordered: bool
+    reading: str
+
+
+def layers(evaluation: Evaluation, rung: str = "direction") -> Layers | None:
+    """The recoveries of all factors in all representations; None if a ladder is missing."""
+    if rung not in RECOVERY_OF.values():
+        raise OptionError(
+            f"rung={rung!r} is not a recovery of the ladder: use one of {', '.join(RECOVERY_OF.values())}."
+        )
+    ladders, names = evaluation.data.ladders, evaluation.representations
+    if set(names) != set(ladders):
+        return None
+    noise = max(ladder.noise for ladder in ladders.values())
+    cells: dict[str, list[LayerCell]] = {}
+    for name in names:
+        for row in ladders[name].rows:
+            low, high = row.intervals.get(rung, (math.nan, math.nan))
+            is_read = row.rung in IN_CODES and row.sample_r2 > noise
+            known = (_known(getattr(row, rung)), _known(low), _known(high))
+            cells.setdefault(row.factor, []).append(LayerCell(*known, row.rung, is_read))
+    numbered = [re.fullmatch(r"(\D*)(\d+)(\D*)", name) for name in names]
+    steps = [(found[1], found[3], int(found[2])) for found in numbered if found]
+    are_ordered = len({step[:2] for step in steps}) == 1 and len(steps) == len(names) > 2 and steps == sorted(steps)
+    n_cells = sum(map(len, cells.values()))
+    reading = say("reading_of_layers", rung=rung.replace("_", " "), n=n_cells, noise=noise)
+    return Layers(rung, names, {factor: tuple(of) for factor, of in cells.items()}, noise, are_ordered, reading)
+
+
+def layer_table(found: Layers) -> TextTable:
+    """One row for each representation and one column for each factor, or the other way round if it is narrower."""
+    texts = {
+        factor: [
+            "" if cell.value is None else number(cell.value) if cell.above_noise else f"({number(cell.value)})"
+            for cell in cells
+        ]
+        for factor, cells in found.cells.items()
+    }
+    if len(texts) <= len(found.representations):
+        rows = [(name, *(of[k] for of in texts.values())) for k, name in enumerate(found.representations)]
+        return TextTable(("representation", *texts), tuple(rows))
+    return TextTable(("factor", *found.representations), tuple((factor, *of) for factor, of in texts.items()))
+
+
+@dataclass(frozen=True)
 class ComparedAnswer:
     """The answer for several representations; ``order`` has their names by `Ladder.value`, best first.
 
-    ``best`` are the names of those that are significantly better than another one and do not differ from the first.
+    ``best`` are the names of those that are significantly better than another one and do not differ from the first, and
+    ``layers`` has the recovery of every factor in each.
     """
 
     headline: str
@@ -646,6 +717,7 @@ class ComparedAnswer:
     questions: tuple[ComparedQuestion, ...]
     report: str
     next_steps: tuple[str, ...]
+    layers: Layers | None = None
 
 
 def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
@@ -683,6 +755,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
         questions=questions,
         report=_comparison_report(questions, best),
         next_steps=tuple(advice) or (say("no_advice"),),
+        layers=layers(evaluation),
     )
 
 

@@ -16,8 +16,9 @@ from rich.console import Group
 from rich.text import Text
 
 from unweave.arrays import FloatArray
+from unweave.errors import InputError, UnweaveError
 from unweave.evaluation import Evaluation
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.metrics.manifolds import Spectrum, traversals
 from unweave.report.terminal import plain_table
 from unweave.sentences import counted
@@ -100,7 +101,7 @@ def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:
     """
     if stated is not None:
         if math.prod(stated) != n_outputs:
-            raise EvidenceError(
+            raise InputError(
                 f"Images of {' x '.join(map(str, stated))} have {math.prod(stated)} numbers, and this decoder returns "
                 f"{n_outputs}: state channels, height and width of its images."
             )
@@ -109,7 +110,7 @@ def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:
         side = math.isqrt(n_outputs // n_channels)
         if n_channels * side * side == n_outputs and side > 1:
             return n_channels, side, side
-    raise EvidenceError(
+    raise InputError(
         f"A decoder with {n_outputs} outputs does not return square images with 1 or 3 channels: state their shape "
         "with --image-shape CHANNELS,HEIGHT,WIDTH."
     )
@@ -225,5 +226,5 @@ def _answer(found: Spectrum, keep: float) -> str:
         n_kept = found.n_for(keep)
         kept_by = "The first latent keeps" if n_kept == 1 else f"The first {n_kept} latents keep"
         return f"{kept_by} {keep:g} nats."
-    except EvidenceError as error:
+    except UnweaveError as error:
         return str(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import hashlib
 import json
 import struct
 import sys
@@ -11,6 +12,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,9 +20,10 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from numpy.typing import NDArray
 
+from unweave.errors import FileError, InputError
 from unweave.estimators.information import Histogram
 from unweave.evaluation import Evaluation
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.evidence.columns import plain
 from unweave.metrics import mig
 from unweave.metrics.matrices import factor_entropies
@@ -170,7 +173,7 @@ def decoder_of(model: Any) -> Decode:
         return decode
     found = getattr(model, "decode", model)
     if not callable(found):
-        raise EvidenceError(f"{type(model).__name__} cannot decode: give a model with a method decode, or a function.")
+        raise InputError(f"{type(model).__name__} cannot decode: give a model with a method decode, or a function.")
     return found
 
 
@@ -206,12 +209,12 @@ def _decodable(evidence: Evidence) -> NDArray[np.float32]:
 def _decoded(decode: Decode, codes: NDArray[np.float32]) -> NDArray[np.float32]:
     found = np.asarray(plain(decode(codes)), dtype=np.float32)
     if found.ndim != 4 or len(found) != len(codes) or found.shape[1] not in (1, 3):
-        raise EvidenceError(
+        raise InputError(
             f"The decoder returned an array of shape {found.shape} for {len(codes)} codes: it has to return images of "
             "shape n x channels x height x width, with 1 or 3 channels."
         )
     if not np.isfinite(found).all():
-        raise EvidenceError("The decoder returned pixels that are nan or infinite: let it return numbers from 0 to 1.")
+        raise InputError("The decoder returned pixels that are nan or infinite: let it return numbers from 0 to 1.")
     return found
 
 
@@ -245,7 +248,7 @@ def _reconstructed(decode: Decode, images: NDArray[Any], codes: NDArray[Any]) ->
     chosen = slice(0, N_RECONSTRUCTED)
     made = _decoded(decode, np.asarray(codes[chosen], dtype=np.float32))
     if made.shape != images[chosen].shape:
-        raise EvidenceError(
+        raise InputError(
             f"The decoder returns images of shape {made.shape[1:]}, but the data set has {images.shape[1:]}."
         )
     return _picture(images[chosen], made)
@@ -300,14 +303,17 @@ def html_page(evaluation: Evaluation, pictures: CodePictures | None = None) -> s
 
 
 def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -> str:
-    """Render the page of a summary."""
+    """Render the page of a summary; its content policy allows its own script by a hash and no other."""
+    script = files("unweave.report").joinpath("templates/behaviour.js").read_text(encoding="utf-8")
     return _page_template().render(
         summary=summary,
         pictures=pictures,
         has=_what_there_is(summary),
         matrix_groups=_grouped(summary["matrices"], lambda matrix: (matrix["name"], tuple(matrix["metrics"]))),
         chart_groups=_grouped(summary["charts"], lambda chart: chart["label"]),
-        **summary["tables"],
+        **{"by_factor": None, **summary["tables"]},
+        script=script,
+        script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         pairs=_pairs(summary),
         embedded=_embedded(summary),
     )
@@ -434,7 +440,7 @@ def write_pages(
             try:
                 write_whole(path, partial(_write_text, page()))
             except OSError as error:
-                raise EvidenceError(f"{path} cannot be written: {error.strerror}; name another file.") from None
+                raise FileError(f"{path} cannot be written: {error.strerror}; name another file.") from None
             written.append(path)
     return written
 
@@ -448,8 +454,6 @@ def read_evaluation(path: Path) -> Evaluation:
     try:
         return Evaluation.load(path)
     except OSError as error:
-        raise EvidenceError(
-            f"{path} cannot be read: {error.strerror}; name a file that Evaluation.save wrote."
-        ) from None
+        raise FileError(f"{path} cannot be read: {error.strerror}; name a file that Evaluation.save wrote.") from None
     except UnicodeDecodeError:
-        raise EvidenceError(f"{path} is not text: name a file that Evaluation.save wrote.") from None
+        raise FileError(f"{path} is not text: name a file that Evaluation.save wrote.") from None

@@ -13,6 +13,7 @@ from unweave.report.answer import (
     answer_of,
     compared_answer,
     factor_table,
+    layer_table,
     left_out,
     parts_sentence,
     question_table,
@@ -98,6 +99,9 @@ def _tables(answer: Answer) -> list[str]:
 def _compared(answer: ComparedAnswer) -> list[str]:
     found = representation_table(answer)
     parts = [_table(found.heads, found.rows), say("reading_of_representations")] if answer.order else []
+    if answer.layers is not None:
+        by_factor = layer_table(answer.layers)
+        parts += [_table(by_factor.heads, by_factor.rows), answer.layers.reading]
     for question in answer.questions:
         rows = [
             [entry.representation, with_ends(entry.value, entry.low, entry.high), entry.verdict, "best" * entry.best]

@@ -14,6 +14,7 @@ from unweave.report.answer import (
     answer_of,
     compared_answer,
     factor_table,
+    layer_table,
     left_out,
     parts_sentence,
     question_table,
@@ -60,6 +61,9 @@ def _of_one(answer: Answer) -> Iterable[str]:
 def _of_several(answer: ComparedAnswer) -> Iterable[str]:
     found = representation_table(answer)
     yield _table(found.heads, found.rows[:MOST_ROWS])
+    if answer.layers is not None:
+        by_factor = layer_table(answer.layers)
+        yield _table(by_factor.heads, by_factor.rows[:MOST_ROWS]) + f"<p>{escape(answer.layers.reading)}</p>"
     for question in answer.questions:
         ranked = [
             [entry.representation, with_ends(entry.value, entry.low, entry.high), entry.verdict, "best" * entry.best]

@@ -34,6 +34,7 @@ from unweave.report.answer import (
     compared_answer,
     compared_by,
     fitting_advice,
+    layer_table,
     noise_sentence,
     parts_sentence,
     plain_answer,
@@ -568,8 +569,14 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
 def _tables(evaluation: Evaluation) -> dict[str, Any]:
     """Return what the page takes from the typed answer: tables, and the sentence with the parts of the ladder."""
     if len(evaluation.representations) > 1:
-        found = representation_table(compared_answer(evaluation))
-        return {"representations": found, "shown_factors": [], "parts": ""}
+        compared = compared_answer(evaluation)
+        by_factor = None if compared.layers is None else layer_table(compared.layers)
+        return {
+            "representations": representation_table(compared),
+            "by_factor": by_factor,
+            "shown_factors": [],
+            "parts": "",
+        }
     answer = answer_of(evaluation)
     shown = [plain_data(row) | {"leaks": row.leaks} for row in shown_factors(answer.factors)]
     return {"shown_factors": shown, "parts": parts_sentence(answer.parts)}

@@ -10,6 +10,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from unweave.evaluation.probe import ProbeReport
 from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.evaluation.similarity import Similarity
 from unweave.evaluation.unlabelled import RunPair, Unlabelled
@@ -232,4 +233,25 @@ def similarity_text(found: Similarity) -> str:
         table,
         Text("'unrelated' is the similarity of rows in random order; calibrated is 0 there and 1 for equal codes."),
     )
+    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+
+
+def probe_text(found: ProbeReport) -> str:
+    """The table of probes and one sentence for each factor, as plain text."""
+    table = plain_table()
+    twin = any(row.baseline == row.baseline for row in found.rows)
+    classes = any(row.accuracy == row.accuracy for row in found.rows)
+    headings = ["factor", "layer", "probe", "R2", "interval", "p", "chance", "control", "rows for 90 %"]
+    for heading in [*headings, *(["baseline"] if twin else []), *(["accuracy"] if classes else [])]:
+        table.add_column(heading, justify="left" if heading in ("factor", "layer", "probe") else "right")
+    for row in (row for row in found.rows if row.value == row.value):
+        more = [*([row.baseline] if twin else []), *([row.accuracy] if classes else [])]
+        numbers = (fixed(row.value), f"{fixed(row.lower)} to {fixed(row.upper)}", fixed(row.p_value))
+        needed = "" if row.rows_needed != row.rows_needed else f"{row.rows_needed:.0f}"
+        table.add_row(
+            *(row.factor, row.layer, row.probe, *numbers, fixed(row.floor), fixed(row.control), needed),
+            *(fixed(None if number != number else number) for number in more),
+        )
+    console = Console(file=StringIO(), width=140, color_system=None, force_jupyter=False)
+    console.print(table, *(Text(found.sentence(factor)) for factor in found.factors), sep="\n")
     return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]

@@ -28,6 +28,7 @@ from unweave.report.answer import (
     compared_answer,
     compared_by,
     factor_table,
+    layer_table,
     left_out,
     parts_sentence,
     question_table,
@@ -233,6 +234,11 @@ def _compared(evaluation: Evaluation) -> Iterator[RenderableType]:
     if any(one.factors for one in answer.representations):
         yield text_columns(representation_table(answer), wrapped=("factors",))
         yield Prose(say("reading_of_representations"), style="dim")
+        yield Text()
+    if answer.layers is not None:
+        yield Text("Recovery of each factor", style="bold")
+        yield text_columns(layer_table(answer.layers), wrapped=())
+        yield Prose(answer.layers.reading, style="dim")
         yield Text()
     shown = {question.metric for question in answer.questions}
     for question in answer.questions:

@@ -23,6 +23,7 @@ import joblib
 from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
 from unweave.errors import InputError, OptionError, UnweaveError
+from unweave.files.formats import polars_for
 from unweave.findings import Finding
 from unweave.own_modules import OwnModules, own_modules
 from unweave.progress import progress_bar
@@ -246,6 +247,7 @@ def run(
         raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
     if time_limit is not None and not time_limit > 0:
         raise OptionError(f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0.")
+    polars_for("The table of a sweep")  # before anything is computed
     keys = [row_keys(cell) for cell in sweep.cells]
     n_results = len({key for of_cell in keys for key in of_cell.values()})
     versions = {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, cast
 from typing import Protocol as TypingProtocol
 
 import numpy as np
-from scipy.stats import t as student
 
+from unweave.arrays import student_reach
 from unweave.card.decorator import metric_of, stated_options
 from unweave.errors import InputError, OptionError
 from unweave.evaluation.choose import MetricChoice, chosen_by_text, chosen_metrics
@@ -415,7 +415,7 @@ def summary(table: pl.DataFrame, level: float = 0.95) -> pl.DataFrame:
         mean = float(defined.mean()) if defined.size else np.nan
         half = np.nan
         if defined.size > 1:
-            half = float(student.ppf((1 + level) / 2, defined.size - 1) * defined.std(ddof=1) / np.sqrt(defined.size))
+            half = float(student_reach(defined.std(ddof=1), defined.size - 1, level) / np.sqrt(defined.size))
         rows.append(
             dict(zip(groups, labels, strict=True))
             | {"mean": mean, "low": mean - half, "high": mean + half, "n_seeds": defined.size}

@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.evidence import EvidenceError, Posterior
+from unweave.errors import InputError
+from unweave.evidence import Posterior
 from unweave.options import Finite, checks_options
 
 Mixing = Literal["reflection", "identity"]
@@ -86,7 +87,7 @@ def mixing_matrix(mixing: Mixing | tuple[tuple[float, ...], ...], n_codes: int) 
         return reflection(n_codes)
     matrix = np.eye(n_codes) if mixing == "identity" else np.array(mixing, dtype=np.float64)
     if matrix.shape != (n_codes, n_codes) or np.abs(matrix @ matrix.T - np.eye(n_codes)).max() > ORTHONORMAL:
-        raise EvidenceError(
+        raise InputError(
             f"The mixing of an attack on {n_codes} codes has to be an orthonormal {n_codes} x {n_codes} matrix: "
             "pass the rows of such a matrix, 'reflection' or 'identity'."
         )
@@ -95,7 +96,7 @@ def mixing_matrix(mixing: Mixing | tuple[tuple[float, ...], ...], n_codes: int) 
 
 def _gaussian_codes(posterior: Posterior) -> int:
     if posterior.categories:
-        raise EvidenceError("Attacks are not defined for categorical codes: pass a posterior with Gaussian codes only.")
+        raise InputError("Attacks are not defined for categorical codes: pass a posterior with Gaussian codes only.")
     return posterior.n_gaussian
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from unweave.arrays import FloatArray
+from unweave.errors import InputError, OptionError
 from unweave.estimators.matching import best_matching
-from unweave.evidence import EvidenceError
 from unweave.options import Count, Finite, Whole, checks_options
 from unweave.randomness import random_stream
 
@@ -89,7 +89,8 @@ class LinearMap(ABC):
     def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """A_ij^2 divided by its sum over factors j: the share of the variance of code i that is due to factor j."""
         squares = self.matrix(n_factors, rng) ** 2
-        return squares / squares.sum(axis=1, keepdims=True)
+        totals = squares.sum(axis=1, keepdims=True)
+        return np.divide(squares, totals, out=np.full_like(squares, np.nan), where=totals > 0)
 
 
 def mixing_share(encoder: Encoder, n_factors: int, rng: Rng = 0) -> float:
@@ -121,7 +122,7 @@ class MoreCodesThanFactors:
 
     def __post_init__(self) -> None:
         if self.ratio < 1:
-            raise EvidenceError(f"ratio={self.ratio} gives fewer codes than factors: use a ratio of 1 or more.")
+            raise OptionError(f"ratio={self.ratio} gives fewer codes than factors: use a ratio of 1 or more.")
 
     def n_codes(self, n_factors: int) -> int:
         """Number of codes: ``ratio`` times the number of factors."""
@@ -282,7 +283,7 @@ class Elementwise(OneFactorPerCode):
 
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1:
-            raise EvidenceError(f"alpha={self.alpha} is not a degree of nonlinearity: use a number from 0 to 1.")
+            raise OptionError(f"alpha={self.alpha} is not a degree of nonlinearity: use a number from 0 to 1.")
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """Codes that each depend on one factor, n x d."""
@@ -320,7 +321,7 @@ class Mixed(LinearMap):
 
     def __post_init__(self) -> None:
         if self.kappa < 1 or self.ratio < 1:
-            raise EvidenceError(f"kappa={self.kappa} and ratio={self.ratio} give no mixing: use numbers from 1.")
+            raise OptionError(f"kappa={self.kappa} and ratio={self.ratio} give no mixing: use numbers from 1.")
 
     def n_codes(self, n_factors: int) -> int:
         """Number of codes: ``ratio`` times the number of factors."""
@@ -401,7 +402,7 @@ class WithMixedExtras(MoreCodesThanFactors):
         generator = random_stream(rng, "encoder")
         n_factors = factors.shape[1]
         if n_factors < 2:
-            raise EvidenceError("WithMixedExtras needs at least two factors, and there is one: use Copied.")
+            raise InputError("WithMixedExtras needs at least two factors, and there is one: use Copied.")
         own = Elementwise(self.alpha).encode(factors, generator)
         extras = []
         for k in range(self.n_codes(n_factors) - n_factors):
@@ -437,7 +438,7 @@ class Distributed(OneFactorPerCode):
 
     def __post_init__(self) -> None:
         if self.k < 2:
-            raise EvidenceError(f"k={self.k} does not split a factor: use 2 or more codes for each factor.")
+            raise OptionError(f"k={self.k} does not split a factor: use 2 or more codes for each factor.")
 
     def n_codes(self, n_factors: int) -> int:
         """Number of codes: k for every factor."""
@@ -486,7 +487,7 @@ class PartlyMixed(LinearMap):
 
     def __post_init__(self) -> None:
         if not 0 <= self.t <= 1:
-            raise EvidenceError(f"t={self.t} is not a share of mixing: use a number from 0 to 1.")
+            raise OptionError(f"t={self.t} is not a share of mixing: use a number from 0 to 1.")
 
     def matrix(self, n_factors: int, rng: Rng = 0) -> FloatArray:
         """(1 - t) P + t Q, d x d; P and Q do not depend on t."""
@@ -538,7 +539,7 @@ class Noisy(_BuiltOnAnother):
 
     def __post_init__(self) -> None:
         if not 0 <= self.share < 1:
-            raise EvidenceError(f"share={self.share} is not a share of noise: use a number from 0 to less than 1.")
+            raise OptionError(f"share={self.share} is not a share of noise: use a number from 0 to less than 1.")
 
     @property
     def applies(self) -> str:
@@ -724,7 +725,7 @@ class Dropped:
 
 def _refuse_absent(columns: tuple[int, ...], n_factors: int) -> None:
     if len(set(columns)) < len(columns) or not all(0 <= j < n_factors for j in columns):
-        raise EvidenceError(
+        raise InputError(
             f"{columns} are not different factors of {n_factors}: use different numbers from 0 to {n_factors - 1}."
         )
 

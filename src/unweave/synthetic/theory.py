@@ -12,8 +12,9 @@ from scipy.integrate import quad
 from scipy.special import betainc, betaincinv, ndtr
 
 from unweave.arrays import FloatArray
+from unweave.errors import InputError, OptionError
 from unweave.estimators.matching import best_matching
-from unweave.evidence import EvidenceError, Posterior
+from unweave.evidence import Posterior
 from unweave.options import Count, Finite, Positive, Several, Share, Within, checks_options
 from unweave.randomness import random_stream
 from unweave.synthetic.encoders import Distributed
@@ -58,9 +59,13 @@ def mcc_of_linear_map(matrix: FloatArray, covariance: FloatArray) -> float:
     if any(table.dtype.kind not in "iuf" or not np.isfinite(table).all() for table in given) or not (
         len(shapes[0]) == 2 and shapes[0][0] and shapes[1] == shapes[0][1:] * 2 and (np.diag(covariance) > 0).all()
     ):
-        raise EvidenceError("This is no linear map: pass a finite matrix (m x d) and a covariance of factors (d x d).")
+        raise InputError("This is no linear map: pass a finite matrix (m x d) and a covariance of factors (d x d).")
+    matrix = np.divide(
+        matrix, np.maximum(np.abs(matrix).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    )  # no overflow
     covariances = matrix @ covariance  # of codes and factors
     code_scales = np.sqrt(np.einsum("if,if->i", covariances, matrix))
+    code_scales[code_scales == 0] = 1.0  # a constant code correlates with nothing
     correlations = np.abs(covariances) / code_scales[:, None] / np.sqrt(np.diag(covariance))
     return float(correlations[best_matching(correlations)].mean())
 
@@ -304,8 +309,8 @@ class ToyModel:
 
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> tuple[FloatArray, Posterior]:
         """Factors whose sample covariance is exactly the identity, and the posterior before any attack."""
-        if n_rows <= self.n_factors:
-            raise EvidenceError(f"n_rows={n_rows} is too small: use more rows than the {self.n_factors} factors.")
+        if not isinstance(n_rows, int | np.integer) or n_rows <= self.n_factors:
+            raise OptionError(f"n_rows={n_rows} is too small: use more rows than the {self.n_factors} factors.")
         factors = world_stream(rng, n_rows, self.n_factors).normal(size=(n_rows, self.n_factors))
         factors -= factors.mean(axis=0)
         factors = factors @ np.linalg.inv(np.linalg.cholesky(np.cov(factors, rowvar=False, bias=True))).T

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from unweave.arrays import FloatArray
-from unweave.evidence import EvidenceError
+from unweave.errors import InputError, OptionError
 from unweave.options import Count, Finite, Whole, checks_options
 from unweave.randomness import random_stream
 from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
@@ -66,17 +66,17 @@ class World(Protocol):
 
 
 def world_stream(rng: Rng, n_rows: int, n_factors: int = 1) -> np.random.Generator:
-    """The generator of a world; EvidenceError unless both counts are whole numbers from 1.
+    """The generator of a world; OptionError unless both counts are whole numbers from 1.
 
     >>> world_stream(0, n_rows=0)
     Traceback (most recent call last):
-    unweave.InputError: n_rows=0 is not a number of rows: use a whole number from 1.
+    unweave.OptionError: n_rows=0 is not a number of rows: use a whole number from 1.
     """
     for name, number in (("n_rows", n_rows), ("n_factors", n_factors)):
         if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
-            raise EvidenceError(f"{name}={number!r} is not a number of {name[2:]}: use a whole number from 1.")
+            raise OptionError(f"{name}={number!r} is not a number of {name[2:]}: use a whole number from 1.")
     if not isinstance(rng, np.random.Generator) and (not isinstance(rng, Integral | None) or (rng or 0) < 0):
-        raise EvidenceError(f"rng={rng!r} is not a seed: use a whole number from 0, or a numpy Generator.")
+        raise OptionError(f"rng={rng!r} is not a seed: use a whole number from 0, or a numpy Generator.")
     return random_stream(rng, "world")
 
 
@@ -120,7 +120,7 @@ def with_marginal(standard_normal: FloatArray, marginal: Marginal) -> FloatArray
         return np.asarray(ndtri(below + uniform * (1 - 2 * below)))
     if marginal == "discrete":
         return np.minimum(np.floor(N_VALUES * uniform), N_VALUES - 1)
-    raise EvidenceError(f"There is no marginal {marginal!r}: use gaussian, uniform, truncated or discrete.")
+    raise OptionError(f"There is no marginal {marginal!r}: use gaussian, uniform, truncated or discrete.")
 
 
 @checks_options
@@ -163,9 +163,7 @@ class Correlated(NumberedFactors):
         super().__post_init__()
         lowest = -1 / (self.n_factors - 1) if self.n_factors > 1 else -1.0
         if not lowest <= self.rho <= 1:
-            raise EvidenceError(
-                f"{self.n_factors} factors cannot all have correlation {self.rho}: use {lowest:.3f} to 1."
-            )
+            raise InputError(f"{self.n_factors} factors cannot all have correlation {self.rho}: use {lowest:.3f} to 1.")
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of factors, n x d."""
@@ -190,7 +188,7 @@ class WithCovariance(NumberedFactors):
         matrix = np.array(self.covariance, dtype=float)
         square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
         if not (square and np.allclose(matrix, matrix.T) and np.linalg.eigvalsh(matrix).min() > -1e-10):
-            raise EvidenceError("covariance is not valid: pass the rows of a symmetric positive semidefinite matrix.")
+            raise InputError("covariance is not valid: pass the rows of a symmetric positive semidefinite matrix.")
 
     @property
     def n_factors(self) -> int:  # type: ignore[override]
@@ -221,7 +219,7 @@ class Confounded(NumberedFactors):
 
     def __post_init__(self) -> None:
         if not self.loadings or max(map(abs, self.loadings)) > 1:
-            raise EvidenceError(f"loadings={self.loadings} are not valid: use one or more numbers from -1 to 1.")
+            raise OptionError(f"loadings={self.loadings} are not valid: use one or more numbers from -1 to 1.")
 
     @property
     def n_factors(self) -> int:  # type: ignore[override]
@@ -256,7 +254,7 @@ class Causal(NumberedFactors):
     def __post_init__(self) -> None:
         super().__post_init__()
         if abs(self.weight) >= 1:
-            raise EvidenceError(f"weight={self.weight} is not valid: use a number between -1 and 1.")
+            raise OptionError(f"weight={self.weight} is not valid: use a number between -1 and 1.")
 
     def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
         """Rows of factors, n x d."""
@@ -387,9 +385,9 @@ class Circuit:
 def _refuse_unknown(functions: tuple[str, ...], known: tuple[str, ...], at_most: int) -> None:
     unknown = [name for name in functions if name not in known]
     if unknown:
-        raise EvidenceError(f"There is no constraint {unknown[0]!r}: use {', '.join(known)}.")
+        raise OptionError(f"There is no constraint {unknown[0]!r}: use {', '.join(known)}.")
     if not 1 <= len(functions) <= at_most:
-        raise EvidenceError(f"{len(functions)} functions do not fit the number of factors: use 1 to {at_most}.")
+        raise InputError(f"{len(functions)} functions do not fit the number of factors: use 1 to {at_most}.")
 
 
 @checks_options
@@ -411,7 +409,7 @@ class Levelled(NumberedFactors):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.levels or min(self.levels) < 2:
-            raise EvidenceError(f"levels={self.levels} is not valid: use numbers of levels from 2.")
+            raise OptionError(f"levels={self.levels} is not valid: use numbers of levels from 2.")
 
     @property
     def kinds(self) -> tuple[str, ...]:

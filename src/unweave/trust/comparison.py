@@ -12,8 +12,9 @@ from scipy.stats import t as student
 
 from unweave.arrays import FloatArray, Rows
 from unweave.card.decorator import Choice, card_of
+from unweave.errors import InputError, OptionError
 from unweave.estimators.independence import corrected
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.trust.budget import N_PARTS
 from unweave.trust.intervals import PartScores, check_level, part_scores
@@ -168,7 +169,7 @@ class Comparison:
             if {found.first, found.second} == {first, second}:
                 return found
         names = ", ".join(self.scores)
-        raise EvidenceError(f"{first!r} and {second!r} were not compared: choose two of {names}.")
+        raise OptionError(f"{first!r} and {second!r} were not compared: choose two of {names}.")
 
 
 def compared(
@@ -202,7 +203,7 @@ def compared(
     """
     check_level(level)
     if len(evidences) < 2:
-        raise EvidenceError("A comparison needs at least two representations: pass a mapping from names to evidence.")
+        raise InputError("A comparison needs at least two representations: pass a mapping from names to evidence.")
     _refuse_other_samples(evidences)
     label = card_of(metric).name
     found = {
@@ -258,7 +259,7 @@ def _refuse_other_samples(evidences: Mapping[str, Evidence]) -> None:
             (_unit_of_row(evidence), _unit_of_row(first)),
         ]
         if not all(np.array_equal(here, there) for here, there in pairs):
-            raise EvidenceError(
+            raise InputError(
                 f"{name!r} and {next(iter(evidences))!r} do not have the same samples: pass the same factors and row "
                 "groups in the same order."
             )

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray, Rows
 from unweave.card import Card
 from unweave.card.decorator import Choice, card_of, stated_options
-from unweave.evidence import Evidence, EvidenceError, Posterior
+from unweave.errors import OptionError
+from unweave.evidence import Evidence, Posterior
 from unweave.evidence.decoders import Sampler, Unpaired
 from unweave.evidence.splits import shuffled_rows
 from unweave.findings import Finding
@@ -374,15 +375,15 @@ def decided(score: Score, raw: float, tested: bool, drawn: list[Score | None]) -
 
 def _check_options(kind: object, n_draws: object, n_rows: object, seed: object) -> None:
     if kind not in get_args(Kind):
-        raise EvidenceError(f"kind={kind!r} is not known: use 'permutation', 'matched' or 'constant'.")
+        raise OptionError(f"kind={kind!r} is not known: use 'permutation', 'matched' or 'constant'.")
     if not _is_whole(n_draws, at_least=1):
-        raise EvidenceError(f"n_draws={n_draws!r} gives no noise floor: use a whole number from 1, such as 199.")
+        raise OptionError(f"n_draws={n_draws!r} gives no noise floor: use a whole number from 1, such as 199.")
     if n_rows is not None and not _is_whole(n_rows, at_least=2):
-        raise EvidenceError(
+        raise OptionError(
             f"n_rows={n_rows!r} is not a valid number of rows: use a whole number from 2, or None for all."
         )
     if not _is_whole(seed, at_least=0):
-        raise EvidenceError(f"seed={seed!r} is not a seed: use a whole number from 0.")
+        raise OptionError(f"seed={seed!r} is not a seed: use a whole number from 0.")
 
 
 def _is_whole(number: object, at_least: int) -> bool:

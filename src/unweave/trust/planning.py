@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from scipy.stats import norm
 
-from unweave.evidence import EvidenceError
+from unweave.errors import InputError, OptionError
 from unweave.findings import Finding
 from unweave.trust.comparison import Comparison
 from unweave.trust.intervals import check_level
@@ -97,9 +97,9 @@ def samples_needed(
     """
     check_level(level)
     if not 0 < power < 1:
-        raise EvidenceError(f"power={power} is not a power: use a number between 0 and 1, such as 0.8.")
+        raise OptionError(f"power={power} is not a power: use a number between 0 and 1, such as 0.8.")
     if not comparison.scores:
-        raise EvidenceError(f"There is no comparison to plan from: {comparison.reason}")
+        raise InputError(f"There is no comparison to plan from: {comparison.reason}")
     best_two = list(comparison.scores)[:2]
     pair = comparison.between(first or best_two[0], second or best_two[1])
     reach = float(norm.ppf((1 + level) / 2) + norm.ppf(power))

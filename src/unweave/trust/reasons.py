@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 
 from unweave.card.decorator import Choice, card_of
-from unweave.evidence import Evidence, EvidenceError
+from unweave.errors import InputError
+from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.score import Score
 from unweave.trust.counterpart import ENOUGH_ROWS
@@ -239,7 +240,7 @@ def modelled_score(metric: Choice, evidence: Evidence, *, seed: int = 0) -> floa
 def _effects(metric: Choice, evidence: Evidence, seed: int) -> tuple[Score, Effects]:
     score = metric(evidence)
     if not math.isfinite(score.bounds[1] - score.bounds[0]):
-        raise EvidenceError(
+        raise InputError(
             f"{card_of(metric).name} has no finite bounds, so its changes cannot be judged: use a metric with bounds."
         )
     return score, steps_of(evidence, diagnose(evidence), seed=seed).on(metric, score)

@@ -6,12 +6,9 @@ from scipy.special import digamma
 from scipy.stats import nhypergeom
 from sklearn.feature_selection import mutual_info_classif
 
+from unweave.estimators import NearestNeighbour
 from unweave.estimators.counts import entropy_of_counts
-from unweave.estimators.nearest_neighbour import (
-    NearestNeighbour,
-    _distances_in_class,
-    label_information,
-)
+from unweave.estimators.nearest_neighbour import _distances_in_class, label_information
 
 
 @pytest.mark.parametrize("units", [[1.0, 1000.0], [1e-6, 1.0]])

@@ -3,9 +3,10 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 
+from unweave.estimators import BoostedTrees, GradientBoosting, Lasso, Linear, RandomForest
 from unweave.estimators.boosting import BinnedCodes
-from unweave.estimators.linear_probes import Lasso, Linear, _safe_scale
-from unweave.estimators.probes import BoostedTrees, GradientBoosting, RandomForest, monotone_groups, split_gains
+from unweave.estimators.linear_probes import _safe_scale
+from unweave.estimators.probes import monotone_groups, split_gains
 
 
 def regression(n_rows=800, n_codes=4, seed=0):

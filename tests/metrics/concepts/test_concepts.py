@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
-from unweave import Evidence
-from unweave.evidence import EvidenceError
+from unweave import Evidence, InputError, OptionError
 from unweave.metrics.concepts import (
     _most_different,
     code_usage,
@@ -132,17 +131,17 @@ def test_planted_splits_and_absorptions_are_counted(n_rows):
 
 
 def test_bad_input_says_what_to_do():
-    with pytest.raises(EvidenceError, match="'factor 0' has 300 values: a concept has two"):
+    with pytest.raises(InputError, match="'factor 0' has 300 values: a concept has two"):
         single_codes(np.random.default_rng(0).normal(size=300), CODES)
-    with pytest.raises(EvidenceError, match="'factor 0' has 1 value: a concept has two"):
+    with pytest.raises(InputError, match="'factor 0' has 1 value: a concept has two"):
         single_codes(np.ones(300), CODES)
-    with pytest.raises(EvidenceError, match="8 and 9 dimensions"):
+    with pytest.raises(InputError, match="8 and 9 dimensions"):
         dictionary_matching(np.ones((8, 2)), np.ones((9, 2)))
-    with pytest.raises(EvidenceError, match="Column 1 of the second dictionary is zero"):
+    with pytest.raises(InputError, match="Column 1 of the second dictionary is zero"):
         dictionary_matching(np.eye(3), np.eye(3) * [1, 0, 1])
-    with pytest.raises(EvidenceError, match="Column 2 of the first dictionary is zero or not finite"):
+    with pytest.raises(InputError, match="Column 2 of the first dictionary is zero or not finite"):
         dictionary_matching(np.eye(3) * [1, 1, np.nan], np.eye(3))
-    with pytest.raises(EvidenceError, match="matching='best' is not known"):
+    with pytest.raises(OptionError, match="matching='best' is not known"):
         dictionary_matching(np.eye(3), np.eye(3), matching="best")
 
 
@@ -185,7 +184,7 @@ def test_codes_are_sorted_by_the_standardised_difference_of_their_means(n_presen
 
 @pytest.mark.parametrize("k", [(), (0, 1), (-1,)])
 def test_probes_of_no_codes_are_refused(k):
-    with pytest.raises(EvidenceError, match="are not numbers of codes: use whole numbers from 1"):
+    with pytest.raises(OptionError, match="are not numbers of codes: use whole numbers from 1"):
         k_sparse_probing(CONCEPTS, CODES, k=k)
 
 
@@ -215,7 +214,7 @@ def test_opposite_directions_are_equal_if_signs_do_not_count(matching):
 
 @pytest.mark.parametrize("given", [np.ones(3), np.ones((3, 0))])
 def test_a_dictionary_is_a_table(given):
-    with pytest.raises(EvidenceError, match=r"first dictionary has shape \(3,.*pass dimensions x columns"):
+    with pytest.raises(InputError, match=r"first dictionary has shape \(3,.*pass dimensions x columns"):
         dictionary_matching(given, np.eye(3))
 
 

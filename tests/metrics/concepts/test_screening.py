@@ -5,9 +5,8 @@ import pytest
 from scipy import sparse
 from scipy.stats import chi2, fisher_exact, hypergeom, rankdata, skew
 
-from unweave import Evidence
-from unweave.estimators.correlation import Spearman
-from unweave.evidence import EvidenceError
+from unweave import Evidence, OptionError
+from unweave.estimators import Spearman
 from unweave.metrics.concepts import screened_codes
 from unweave.metrics.matrices import factor_bases
 from unweave.metrics.screening import (
@@ -96,7 +95,7 @@ def test_numbers_dense_codes_and_words():
     assert f"{40 - found.codes.size} codes are not shown." in str(found)
     thin = screened_codes(factors, sparse.csr_array(codes))
     np.testing.assert_array_equal(found.codes, thin.codes)
-    with pytest.raises(EvidenceError, match="rate=2 is not a false discovery rate"):
+    with pytest.raises(OptionError, match="rate=2 is not a false discovery rate"):
         screened_codes(factors, codes, rate=2)
 
 
@@ -141,7 +140,7 @@ def test_ten_codes_are_printed_and_all_are_in_the_table(n_kept, n_codes):
 
 @pytest.mark.parametrize("rate", [0, 1, 1.5])
 def test_a_rate_lies_between_0_and_1(rate):
-    with pytest.raises(EvidenceError, match="is not a false discovery rate"):
+    with pytest.raises(OptionError, match="is not a false discovery rate"):
         screened_codes(np.arange(20.0), np.arange(20.0)[:, None], rate=rate)
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import unweave.metrics.manifolds
-from unweave import Evidence, EvidenceError, Spectrum, spectrum
+from unweave import Evidence, InputError, Spectrum, spectrum
 from unweave.estimators import StandardNormal
 from unweave.metrics import manifold_entropy, total_entropy
 from unweave.metrics.manifolds import Sampling, _cut, _usable_samples, traversals
@@ -32,7 +32,7 @@ def test_bottleneck_sizes():
     found = spectrum(Torus(), n_samples=500)
     assert found.n_for(found.cumulative[2] - 1e-9) == 3
     assert found.n_above(-1.0) == 10
-    with pytest.raises(EvidenceError, match="the first 4 latents keep the most"):
+    with pytest.raises(InputError, match="the first 4 latents keep the most"):
         found.n_for(100.0)
 
 
@@ -65,7 +65,7 @@ def test_mean_tangents_of_a_linear_decoder_are_its_columns():
 
 
 def test_traversals_need_a_decoder():
-    with pytest.raises(EvidenceError, match="pass the decoder itself"):
+    with pytest.raises(InputError, match="pass the decoder itself"):
         traversals(np.eye(3), [0])
 
 
@@ -77,7 +77,7 @@ def test_limits_of_a_known_spectrum():
     assert found.knee == (2, 1.5)
     assert [found.n_for(nats) for nats in (3.0, 3.1, 5.0)] == [1, 2, 2]
     assert [found.n_above(nats) for nats in (3.0, 2.5, 2.4, 0.0)] == [0, 1, 2, 3]
-    with pytest.raises(EvidenceError, match=r"keeps 5\.1 nats: the first 2 latents keep the most, 5 nats"):
+    with pytest.raises(InputError, match=r"keeps 5\.1 nats: the first 2 latents keep the most, 5 nats"):
         found.n_for(5.1)
     shares = np.exp(2 * entropies) / np.exp(2 * entropies).sum()
     assert found.effective_dimension == pytest.approx(np.exp(-(shares * np.log(shares)).sum()))

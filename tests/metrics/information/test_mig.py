@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from unweave.estimators.information import Histogram
-from unweave.estimators.nearest_neighbour import NearestNeighbour
+from unweave.estimators import Histogram, NearestNeighbour
 from unweave.findings import Finding
 from unweave.metrics import mig, mig_sup
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from unweave import Evidence, EvidenceError
+from unweave import Evidence, InputError
 from unweave.estimators import Logistic
 from unweave.metrics import beta_vae_score, factor_vae_score, relevance_factor_vae_score
 from unweave.metrics.factor_vae import (
@@ -174,11 +174,11 @@ def test_a_sampler_is_asked_once_for_every_value_and_the_score_says_how_often(sc
 
 def test_a_sampler_that_breaks_its_word():
     z = np.random.default_rng(6).normal(size=(200, 2))
-    with pytest.raises(EvidenceError, match="shape"):
+    with pytest.raises(InputError, match="shape"):
         factor_vae_score(Evidence(z, z, sampler=lambda fixed, n_rows, rng: (z, z)))
     spoilt = np.random.default_rng(7).normal(size=(20_000, 2))
     spoilt[3, 1] = np.nan
-    with pytest.raises(EvidenceError, match="nan or infinite"):
+    with pytest.raises(InputError, match="nan or infinite"):
         factor_vae_score(Evidence(z, z, sampler=lambda fixed, n_rows, rng: (spoilt[:n_rows], spoilt[:n_rows])))
 
 

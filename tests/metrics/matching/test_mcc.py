@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.correlation import RandomDependence
+from unweave.estimators import RandomDependence
 from unweave.estimators.matching import matched_correlation_by_chance
 from unweave.findings import Finding
 from unweave.metrics import mcc

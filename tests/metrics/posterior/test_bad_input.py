@@ -3,7 +3,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from unweave import Evidence, EvidenceError, MetricUndefined, Posterior
+from unweave import Evidence, InputError, MetricUndefined, Posterior
 from unweave.estimators import MixtureSampling, QuantisedPosterior
 from unweave.metrics import (
     dcimig,
@@ -72,7 +72,7 @@ def test_points_are_refused():
 def test_k_beyond_the_codes():
     assert any("the best 3 are all of them" in str(caveat) for caveat in sepin_at_k(None, POSTERIOR).caveats)
     assert sepin_at_k(None, POSTERIOR).raw == sepin_at_k(None, POSTERIOR, k=2).raw
-    with pytest.raises(EvidenceError, match="k=0 of sepin_at_k is not allowed: use a whole number from 1"):
+    with pytest.raises(InputError, match="k=0 of sepin_at_k is not allowed: use a whole number from 1"):
         sepin_at_k(None, POSTERIOR, k=0)
 
 

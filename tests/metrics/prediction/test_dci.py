@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.linear_probes import Lasso
-from unweave.estimators.probes import BoostedTrees, RandomForest
+from unweave.estimators import BoostedTrees, Lasso, RandomForest
 from unweave.findings import Finding
 from unweave.memo import drawn_together
 from unweave.metrics import dci_completeness, dci_disentanglement, dci_explicitness, dci_informativeness

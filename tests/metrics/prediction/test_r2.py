@@ -5,7 +5,7 @@ from unweave import Evidence
 from unweave.estimators.linear_probes import Linear, LinearFolds
 from unweave.estimators.probes import BoostedTrees
 from unweave.metrics import r2
-from unweave.metrics.prediction import _near, _squares, _squares_from_moments
+from unweave.metrics.prediction import _squares, _squares_from_moments, near_training_targets
 
 
 @pytest.mark.parametrize("kept", [1, 5, 9])
@@ -157,7 +157,7 @@ def test_exact_codes_of_heavy_tailed_factors_get_full_marks(heavy):
 def test_predictions_outside_the_training_range_are_kept_as_far_as_the_fit_is_exact(error, predicted, kept):
     """Training targets from -1 to 1 with variance 1: half of their range beyond it, and the mean beyond ten ranges."""
     targets = np.array([[-1.0], [1.0]])
-    found = _near(targets, np.array(predicted)[:, None], targets * (1 - error))
+    found = near_training_targets(targets, np.array(predicted)[:, None], lambda: targets * (1 - error))
     assert found[:, 0] == pytest.approx(kept)
 
 

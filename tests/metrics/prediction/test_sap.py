@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unweave.estimators.linear_probes import LinearSvm, Neighbourhood
+from unweave.estimators import LinearSvm, Neighbourhood
 from unweave.findings import Finding
 from unweave.metrics import sap
 

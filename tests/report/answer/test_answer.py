@@ -12,7 +12,8 @@ from unweave.evaluation import Evaluation
 from unweave.evaluation.choose import QUESTIONS
 from unweave.findings import Finding
 from unweave.report.answer import answer_of, compared_answer, compared_by, fitting_advice
-from unweave.trust.verdict_record import Level, Reason, Verdict
+from unweave.trust import Verdict
+from unweave.trust.verdict_record import Level, Reason
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(300, 3))

@@ -16,8 +16,8 @@ from unweave.report import answer as question_lines
 from unweave.report import answer as screening
 from unweave.report import answer as steps
 from unweave.report.answer import ComparedQuestion, Ranked
-from unweave.trust.diagnosis import Diagnosis
-from unweave.trust.verdict_record import Level, Reason, Verdict
+from unweave.trust import Diagnosis, Verdict
+from unweave.trust.verdict_record import Level, Reason
 
 RECOVERY, _, _, COMPACTNESS, OTHER_CONTENT, *_ = QUESTIONS
 

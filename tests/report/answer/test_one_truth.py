@@ -62,7 +62,7 @@ def assert_one_truth(found):
             assert " ".join(sentence.replace("'", "&#39;").split()) in flat or sentence in flat
     assert shown["headline"] == answer.headline == json.loads(found.to_json())["answer"]["headline"]
     assert shown["report"] == answer.report
-    frame = {line["metric"]: line for line in found.to_frame().to_dicts()}
+    frame = {line["metric"]: line for line in found.to_frame("polars").to_dicts()}
     cells = {metric["label"]: metric["cells"][0] for metric in found.to_summary()["metrics"]}
     for row in found.rows:
         assert row.level in LEVELS

@@ -2,8 +2,8 @@
 
 import pytest
 
+from unweave import InputError
 from unweave.auditing import audit
-from unweave.evidence import EvidenceError
 
 pytest.importorskip("matplotlib")
 from unweave.report.figures.scores import audit_figure
@@ -18,5 +18,5 @@ def test_the_picture_has_a_panel_for_each_property(small):
 
 
 def test_there_is_no_picture_of_what_was_not_audited():
-    with pytest.raises(EvidenceError, match="cannot be drawn"):
+    with pytest.raises(InputError, match="cannot be drawn"):
         audit_figure(audit("rmig"))

@@ -48,7 +48,7 @@ def test_pairs_find_the_matched_code(evaluation):
     size, shape = evaluation.plot("pairs", factors=FACTORS, codes=CODES).axes
     assert (size.get_title(), shape.get_title()) == ("size in code 1", "shape in code 0")
     assert [label.get_text() for label in shape.get_yticklabels()] == ["round", "square"]
-    with pytest.raises(unweave.EvidenceError, match="pass factors and codes"):
+    with pytest.raises(unweave.InputError, match="pass factors and codes"):
         evaluation.plot("pairs")
 
 
@@ -61,7 +61,7 @@ def test_verdicts_and_many_checkpoints(evaluation):
     assert values[:6] == sorted(values[:6], reverse=True)
     assert len(axes.texts) == 6  # letters of ties
     quick = unweave.evaluate(FACTORS, CODES, metrics=["mcc"], quick=True)
-    with pytest.raises(unweave.EvidenceError, match="without quick"):
+    with pytest.raises(unweave.InputError, match="without quick"):
         quick.plot("verdicts")
 
 
@@ -73,7 +73,7 @@ def test_what_is_not_there_is_said(evaluation):
         ({"kind": "matrix", "metric": "dci_size"}, "No score has a matrix"),
         ({"kind": "factors", "metric": "dci_size"}, "No score has values per factor"),
     ]:
-        with pytest.raises(unweave.EvidenceError, match=words):
+        with pytest.raises(unweave.UnweaveError, match=words):
             evaluation.plot(**options)
 
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from unweave import InputError
 from unweave.cli import main
 from unweave.datasets import small_sprites
 from unweave.encoding import encode
-from unweave.evidence import Evidence, EvidenceError, Posterior
+from unweave.evidence import Evidence, Posterior
 from unweave.report.html import code_pictures, decoder_of
 
 MODEL = """
@@ -69,9 +70,9 @@ def test_a_strip_is_a_picture_of_the_decoded_images():
 )
 def test_bad_decoders(decode, message):
     codes = np.random.default_rng(0).normal(size=(100, 2))
-    with pytest.raises(EvidenceError, match=message):
+    with pytest.raises(InputError, match=message):
         code_pictures(Evidence(codes, codes), decode)
-    with pytest.raises(EvidenceError, match="cannot decode"):
+    with pytest.raises(InputError, match="cannot decode"):
         decoder_of(3)
 
 
@@ -79,7 +80,7 @@ def test_the_page_has_the_pictures(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "pictured_model.py").write_text(MODEL)
-    encode(model(), small_sprites(), "codes.npz", rows=300)
+    encode(model(), small_sprites(), out="codes.npz", rows=300)
     command = ["score", "codes.npz", "--metrics", "mcc", "--quick", "--decoder", "pictured_model:Model"]
     done = CliRunner().invoke(main, [*command, "--images", "small_sprites", "--html", "page.html"])
     assert done.exit_code == 0, done.output

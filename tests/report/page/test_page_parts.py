@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from unweave import Spectrum
-from unweave.evidence import Evidence, EvidenceError
+from unweave import InputError, Spectrum
+from unweave.evidence import Evidence
 from unweave.report import geometry as geometry_page
 from unweave.report import html, notebook
 from unweave.report import html as block_pictures
@@ -85,7 +85,7 @@ def test_a_decoder_returns_an_image_with_one_or_three_channels_for_each_code(sha
     if fits:
         assert code_pictures._decoded(decode, codes).shape == shape
     else:
-        with pytest.raises(EvidenceError, match="has to return images"):
+        with pytest.raises(InputError, match="has to return images"):
             code_pictures._decoded(decode, codes)
 
 
@@ -93,7 +93,7 @@ def test_ten_images_are_reconstructed_in_the_shape_of_the_data():
     images = np.zeros((12, 1, 4, 5))
     made = code_pictures._reconstructed(lambda codes: np.zeros((len(codes), 1, 4, 5)), images, np.zeros((12, 2)))
     assert strip_size(made) == (10 * 7, 2 * 6)
-    with pytest.raises(EvidenceError, match=r"\(1, 4, 5\), but the data set has \(1, 4, 6\)"):
+    with pytest.raises(InputError, match=r"\(1, 4, 5\), but the data set has \(1, 4, 6\)"):
         code_pictures._reconstructed(lambda codes: images[: len(codes)], np.zeros((12, 1, 4, 6)), np.zeros((12, 2)))
 
 
@@ -181,7 +181,7 @@ def test_square_images_are_recognised(n, shape):
 
 @pytest.mark.parametrize(("n", "stated"), [(1, None), (3, None), (8, None), (12, (1, 3, 3))])
 def test_other_images_are_refused(n, stated):
-    with pytest.raises(EvidenceError, match="state"):
+    with pytest.raises(InputError, match="state"):
         image_shape(n, stated)
 
 

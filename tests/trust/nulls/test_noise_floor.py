@@ -9,7 +9,7 @@ import pytest
 from made_up_metrics import made_up
 from scipy import stats
 
-from unweave import Evidence, EvidenceError, Posterior
+from unweave import Evidence, OptionError, Posterior
 from unweave.estimators.matching import matched_correlation_by_chance
 from unweave.metrics import (
     CATALOGUE,
@@ -25,6 +25,7 @@ from unweave.metrics import (
 )
 from unweave.randomness import random_stream
 from unweave.score import Score
+from unweave.trust import noise_floor
 from unweave.trust.budget import DrawPlan
 from unweave.trust.floors import (
     _by_formula,
@@ -33,7 +34,6 @@ from unweave.trust.floors import (
     _worse,
     decided,
     may_use_some_rows,
-    noise_floor,
     noise_floors,
     some_rows,
     unknowing,
@@ -302,11 +302,11 @@ def test_an_option_may_turn_the_direction():
 
 
 def test_bad_options_are_refused():
-    with pytest.raises(EvidenceError, match="n_draws=0"):
+    with pytest.raises(OptionError, match="n_draws=0"):
         noise_floor(mcc, KNOWING, n_draws=0)
     with pytest.raises(ValueError, match="kind='bootstrap'"):
         noise_floor(mcc, KNOWING, kind="bootstrap")
-    with pytest.raises(EvidenceError, match="not a metric"):
+    with pytest.raises(OptionError, match="not a metric"):
         noise_floor(len, KNOWING)
 
 
@@ -344,7 +344,7 @@ def test_codes_that_are_all_dead_have_a_floor():
     ],
 )
 def test_what_is_no_option_is_refused_in_one_sentence(options, named):
-    with pytest.raises(EvidenceError, match=named):
+    with pytest.raises(OptionError, match=named):
         noise_floor(mcc, KNOWING, **options)
 
 
@@ -360,7 +360,7 @@ def test_some_rows_give_the_floor_and_the_test_of_these_rows():
     assert found.raw == mcc(evidence).raw
     assert (found.n_rows, alone.n_rows) == (100, None)
     assert "nulls_of_some_rows" in [note.kind for note in found.notes]
-    with pytest.raises(EvidenceError, match="n_rows=1 is not a valid number of rows"):
+    with pytest.raises(OptionError, match="n_rows=1 is not a valid number of rows"):
         noise_floor(mcc, evidence, n_rows=1)
 
 
@@ -492,7 +492,7 @@ def test_the_formula_is_that_of_columns_that_vary(factors, codes, kinds, sizes):
 @pytest.mark.parametrize("options", [{"n_draws": 1}, {"seed": 0}, {"n_rows": 2}, {"n_draws": np.int64(2)}])
 def test_the_smallest_options_are_taken(options):
     assert noise_floor(inner_product, KNOWING, **{"n_draws": 2} | options).defined
-    with pytest.raises(EvidenceError, match="n_rows=True"):
+    with pytest.raises(OptionError, match="n_rows=True"):
         noise_floor(inner_product, KNOWING, n_rows=True)
 
 

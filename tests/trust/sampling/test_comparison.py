@@ -7,7 +7,7 @@ import pytest
 from made_up_metrics import made_up
 from scipy import stats
 
-from unweave import Evidence, EvidenceError
+from unweave import Evidence, InputError, OptionError
 from unweave.metrics import mcc
 from unweave.score import Score
 from unweave.trust import Comparison, compared, samples_needed
@@ -82,15 +82,15 @@ def test_copies_are_not_told_apart():
 
 
 def test_other_samples_are_refused():
-    with pytest.raises(EvidenceError, match="do not have the same samples"):
+    with pytest.raises(InputError, match="do not have the same samples"):
         compared(mcc, {"a": Evidence(FACTORS, FACTORS), "b": Evidence(FACTORS[::-1], FACTORS)})
-    with pytest.raises(EvidenceError, match="do not have the same samples"):
+    with pytest.raises(InputError, match="do not have the same samples"):
         compared(
             mcc, {"a": Evidence(FACTORS, FACTORS), "b": Evidence(FACTORS, FACTORS, row_groups=np.arange(300) // 2)}
         )
-    with pytest.raises(EvidenceError, match="at least two"):
+    with pytest.raises(InputError, match="at least two"):
         compared(mcc, {"a": Evidence(FACTORS, FACTORS)})
-    with pytest.raises(EvidenceError, match="were not compared"):
+    with pytest.raises(OptionError, match="were not compared"):
         compared(mcc, on_codes(a=FACTORS, b=FACTORS)).between("a", "c")
 
 
@@ -102,7 +102,7 @@ def test_samples_needed_is_the_textbook_formula():
     assert plan.fewest == plan.most == plan.n_needed
     assert samples_needed(both, difference=0.1, power=0.95).n_needed > plan.n_needed
     assert samples_needed(both, difference=0.05).n_needed == pytest.approx(4 * plan.n_needed, rel=0.01)
-    with pytest.raises(EvidenceError, match="power=80 is not a power"):
+    with pytest.raises(OptionError, match="power=80 is not a power"):
         samples_needed(both, power=80)
 
 
@@ -133,7 +133,7 @@ def test_an_undefined_score_leaves_no_comparison():
 
     found = compared(never, on_codes(a=SHARED, b=OWN))
     assert "undefined for 'a'" in str(found.reason)
-    with pytest.raises(EvidenceError, match="no comparison to plan from"):
+    with pytest.raises(InputError, match="no comparison to plan from"):
         samples_needed(found)
 
 
@@ -173,7 +173,7 @@ def test_the_numbers_of_a_plan_follow_from_the_difference_and_its_interval():
     negative = planned(difference=-0.25, reach=1.0)
     assert (negative.n_needed, negative.fewest, negative.most) == (found.n_needed, found.fewest, found.most)
     assert planned(first="b", second="c").difference == planned(first="c", second="b").difference == 0.5
-    with pytest.raises(EvidenceError, match="were not compared"):
+    with pytest.raises(OptionError, match="were not compared"):
         planned(second="c")
 
 
@@ -203,7 +203,7 @@ def test_more_than_four_times_or_less_than_a_quarter_is_extrapolated(n_needed, f
 
 @pytest.mark.parametrize("power", [0, 1, -0.1])
 def test_powers_are_between_zero_and_one(power):
-    with pytest.raises(EvidenceError, match="is not a power"):
+    with pytest.raises(OptionError, match="is not a power"):
         planned(power=power)
 
 

@@ -9,12 +9,13 @@ import pytest
 from made_up_metrics import made_up
 from scipy import stats
 
-from unweave import Evidence, EvidenceError
+from unweave import Evidence, OptionError
 from unweave.metrics import CATALOGUE, mcc, mig, r2
 from unweave.score import Score
+from unweave.trust import interval
 from unweave.trust import intervals as subsampling
 from unweave.trust.budget import DrawPlan
-from unweave.trust.intervals import Parts, PartScores, interval, interval_of_parts, intervals, part_scores, parts_of
+from unweave.trust.intervals import Parts, PartScores, interval_of_parts, intervals, part_scores, parts_of
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.normal(size=(200, 2))
@@ -153,7 +154,7 @@ def test_options_and_seeds_come_with_a_partial():
 
 @pytest.mark.parametrize("level", [0, 1, 95])
 def test_levels_are_checked(level):
-    with pytest.raises(EvidenceError, match="is not a level"):
+    with pytest.raises(OptionError, match="is not a level"):
         interval(mcc, EVIDENCE, level=level)
 
 
@@ -246,7 +247,7 @@ def test_parts_of_fewer_than_half_of_the_rows_are_said(n_out, said):
 def test_two_parts_are_enough_and_a_plan_of_fewer_says_so():
     found = part_scores({"it": mean_code}, EVIDENCE, n_parts=2)["it"]
     assert len(found.raw) == 2
-    with pytest.raises(EvidenceError, match="n_parts=1"):
+    with pytest.raises(OptionError, match="n_parts=1"):
         part_scores({"it": mean_code}, EVIDENCE, n_parts=1)
     none = part_scores({"it": mean_code, "two": mcc}, EVIDENCE, plan=DrawPlan({}, {"it": 1, "two": 2}, budget=5.0))
     assert (none["it"].kind, dict(none["it"].quantities)) == ("no_parts_in_budget", {"seconds": 5.0})

@@ -41,21 +41,21 @@ def entropies_of_the_torus() -> ClaimEvidence:
 
     Our result: they do not: the term follows from the error of claim 152.
     """
-    found = np.array(list(manifold_entropy(_jacobians(2000)).per_code.values()))
+    entropies = np.array(list(manifold_entropy(_jacobians(2000)).per_code.values()))
     printed = HALF_LOG_2PI_E + math.log(10) + np.log(TORUS.deviations)
     figures = {
-        "entropy of the first angle": float(found[0]),
+        "entropy of the first angle": float(entropies[0]),
         "entropy of the first angle, printed": float(printed[0]),
         "entropy of the first angle, closed form": float(TORUS.true_entropies[0]),
-        "largest distance from the closed form": float(np.abs(found - TORUS.true_entropies).max()),
+        "largest distance from the closed form": float(np.abs(entropies - TORUS.true_entropies).max()),
     }
     return ClaimEvidence.by_rule(figures, lambda v: abs(v[0] - v[1]) < 0.1)
 
 
 def the_torus_shares_nothing() -> ClaimEvidence:
     """Claim 154: the total correlation of the torus is 0."""
-    found = manifold_total_correlation(_jacobians(500)).raw
-    return ClaimEvidence.by_rule({"total correlation": found}, lambda v: abs(v[0]) < 1e-9)
+    correlation = manifold_total_correlation(_jacobians(500)).raw
+    return ClaimEvidence.by_rule({"total correlation": correlation}, lambda v: abs(v[0]) < 1e-9)
 
 
 def angles_outweigh_radii() -> ClaimEvidence:
@@ -97,9 +97,9 @@ def entropies_of_principal_components() -> ClaimEvidence:
     """Claim 160: the entropy of a principal component is half the logarithm of its eigenvalue, plus a constant."""
     decoder = LinearDecoder.principal_components(np.diag([1.0, 4.0, 9.0]))
     jacobians = decoder.matrix[None].repeat(2, axis=0)
-    found = np.array(list(manifold_entropy(jacobians).per_code.values()))
+    entropies = np.array(list(manifold_entropy(jacobians).per_code.values()))
     expected = HALF_LOG_2PI_E + 0.5 * np.log([9.0, 4.0, 1.0])
-    figures = {f"entropy of component {k + 1}": float(found[k]) for k in range(3)}
+    figures = {f"entropy of component {k + 1}": float(entropies[k]) for k in range(3)}
     figures["mutual information"] = float(manifold_mutual_information(jacobians).raw)
     return ClaimEvidence.by_rule(figures, lambda v: near(np.array(v[:3]) - expected, 0.0, 1e-9) and abs(v[3]) < 1e-9)
 
@@ -147,6 +147,6 @@ def samples_suffice() -> ClaimEvidence:
     """Claim 166: 100 and 1,000 samples suffice to estimate the entropies."""
     figures = {}
     for n in (100, 1000):
-        found = np.array(list(manifold_entropy(_jacobians(2000)[:n]).per_code.values()))
-        figures[f"largest error of an entropy, {n:,} samples"] = float(np.abs(found - TORUS.true_entropies).max())
+        entropies = np.array(list(manifold_entropy(_jacobians(2000)[:n]).per_code.values()))
+        figures[f"largest error of an entropy, {n:,} samples"] = float(np.abs(entropies - TORUS.true_entropies).max())
     return ClaimEvidence.by_rule(figures, lambda v: v[0] < 0.05 and v[1] < 0.01)

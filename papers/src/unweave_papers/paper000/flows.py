@@ -101,18 +101,18 @@ def _trained(
 
 def _measured(decoder: FlowDecoder, world: Torus | TwoMoons, negative_log_likelihood: float) -> TrainedFlow:
     evidence = Evidence(decoder=decoder, reference=world)
-    found = spectrum(evidence, n_samples=2000)
+    measured = spectrum(evidence, n_samples=2000)
     cross = None
     if hasattr(world, "encode"):
         matrix = manifold_cross_mutual_information(evidence, n_samples=1000).parts["matrix"]
-        cross = matrix[found.order][:, np.argsort(-world.true_entropies)]
+        cross = matrix[measured.order][:, np.argsort(-world.true_entropies)]
     levels, points = np.linspace(-2.2, 2.2, 9), np.linspace(-2.2, 2.2, 400)
     return TrainedFlow(
         negative_log_likelihood=negative_log_likelihood,
-        spectrum=found,
+        spectrum=measured,
         total_correlation=manifold_total_correlation(evidence, n_samples=2000).raw,
         cross_information=cross,
-        grid_lines=grid_lines(decoder.decode, found.order, 2, levels, points) if len(found.order) == 2 else None,
+        grid_lines=grid_lines(decoder.decode, measured.order, 2, levels, points) if len(measured.order) == 2 else None,
         pictures=torus_pictures(decoder, world) if isinstance(world, Torus) else None,
     )
 
@@ -134,8 +134,8 @@ def compute_spread(options: Options) -> SampleSpread:
     flow = trained_flow(plan, digits, file_of(plan, digits, options).with_suffix(".pt"), options.progress)
     sizes = QUICK_SIZES if options.quick else SIZES
     evidence = Evidence(decoder=class_decoder(flow))
-    found = geometry(evidence, Sampling(StandardNormal(), N_RUNS * sizes[-1], options.seed or 0))
-    return spread(found.log_lengths, found.log_directions, sizes)
+    sampled = geometry(evidence, Sampling(StandardNormal(), N_RUNS * sizes[-1], options.seed or 0))
+    return spread(sampled.log_lengths, sampled.log_directions, sizes)
 
 
 def spread(log_lengths: FloatArray, log_directions: FloatArray, sizes: tuple[int, ...]) -> SampleSpread:
@@ -154,33 +154,33 @@ def spread(log_lengths: FloatArray, log_directions: FloatArray, sizes: tuple[int
     return deviations
 
 
-def compare_spread(found: SampleSpread, options: Options) -> Iterator[ClaimCheck]:
+def compare_spread(spread: SampleSpread, options: Options) -> Iterator[ClaimCheck]:
     """Check that standard deviations fall with about the inverse square root of the number of samples."""
-    for name, deviations in found.items():
+    for name, deviations in spread.items():
         words = ", ".join(f"{n}: {value:.4f}" for n, value in deviations.items())
         falls = deviations[max(deviations)] < 0.6 * deviations[min(deviations)]
         yield ClaimCheck(f"deviation of the {name} over {N_RUNS} runs, by samples", "decreases", words, falls)
-    entropies = found["manifold entropy"]
+    entropies = spread["manifold entropy"]
     slope = float(np.polyfit(np.log(list(entropies)), np.log(list(entropies.values())), 1)[0])
     claim = "slope of the log deviation of entropies by log samples"
     yield ClaimCheck.number(claim, "", slope, above=-0.65, below=-0.35)
 
 
-def draw_spread(found: SampleSpread, options: Options) -> Pictures:
+def draw_spread(spread: SampleSpread, options: Options) -> Pictures:
     """Plot the standard deviations over runs against the number of samples."""
-    curves = {name: list(deviations.values()) for name, deviations in found.items()}
+    curves = {name: list(deviations.values()) for name, deviations in spread.items()}
     label = "deviation over runs (nats per latent)"
-    yield "figC1", curves_figure(curves, list(found["manifold entropy"]), label, across="samples")
+    yield "figC1", curves_figure(curves, list(spread["manifold entropy"]), label, across="samples")
 
 
 def compare_pca(decoder: LinearDecoder, options: Options) -> Iterator[ClaimCheck]:
     """Check B.22 to B.27: entropies follow from the eigenvalues, and the total correlation is 0."""
-    found = spectrum(decoder, n_samples=10)
+    measured = spectrum(decoder, n_samples=10)
     eigenvalues = np.linalg.eigvalsh(COVARIANCE)[::-1]
     expected = 0.5 * (1 + np.log(2 * np.pi * eigenvalues))
-    error = float(np.abs(found.sorted_entropies - expected).max())
+    error = float(np.abs(measured.sorted_entropies - expected).max())
     yield ClaimCheck.number("distance of entropies from (1 + log 2 pi lambda) / 2", "0", error, below=1e-9, ledger=160)
-    yield ClaimCheck.number("total correlation", "0", found.total_correlation, above=-1e-9, below=1e-9, ledger=160)
+    yield ClaimCheck.number("total correlation", "0", measured.total_correlation, above=-1e-9, below=1e-9, ledger=160)
 
 
 def draw_pca(decoder: LinearDecoder, options: Options) -> Pictures:

@@ -13,9 +13,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy import stats
 
-from unweave.arrays import FloatArray
+from unweave.arrays import FloatArray, student_reach
+from unweave.errors import UnweaveError
 from unweave.estimators.geometry import GaussianMixture, Prior, StandardNormal
-from unweave.evidence import Evidence, EvidenceError
+from unweave.evidence import Evidence
 from unweave.metrics import manifold_mutual_information
 from unweave.metrics.manifolds import spectrum, traversals
 from unweave.progress import progress_bar
@@ -154,7 +155,7 @@ def _trained_and_measured(plan: FlowPlan, digits: DigitImages, options: Options,
         flow = trained_flow(plan, digits, checkpoint, options.progress)
         images = digits.test_images + NOISE * np.random.default_rng(plan.seed).standard_normal(digits.test_images.shape)
         costs, latents = held_out_costs(flow, images, digits.test_labels)
-    except (FloatingPointError, EvidenceError) as error:
+    except (FloatingPointError, UnweaveError) as error:
         nothing = np.empty(0)
         return MeasuredFlow(str(error), np.nan, nothing, nothing, np.nan, nothing, nothing, nothing, nothing)
     held_out = float(costs.mean()) / flow.size
@@ -256,10 +257,10 @@ def _both(
     return TwoKinds(one, other, flows[one], flows[other], scales)
 
 
-def compare_wavelet(found: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
+def compare_wavelet(flows: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 5: the wavelet flow has less total correlation and more entropy in coarse latents."""
-    yield from _numbers(found)
-    pairs = found.pairs
+    yield from _numbers(flows)
+    pairs = flows.pairs
     if not pairs:
         yield ClaimCheck("both kinds", "", "no seed with which both were trained", None, 164, undecided=True)
         return
@@ -282,14 +283,14 @@ def compare_wavelet(found: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
         in_part=any(gap > 0 for gap in lower),
         value=float(np.mean(lower)),
     )
-    means = np.array([[second.entropies[scale].mean() for scale in found.scales] for _, second in pairs])
+    means = np.array([[second.entropies[scale].mean() for scale in flows.scales] for _, second in pairs])
     yield ClaimCheck(
         "mean entropy is highest for coarse latents and lowest for fine latents",
         "coarse, middle, fine",
         ", ".join(f"{value:.2f}" for value in means.mean(axis=0)),
         bool((np.diff(means, axis=1) < 0).all()),
     )
-    shared = np.array([[second.mean_information(scale, scale) for scale in found.scales] for _, second in pairs])
+    shared = np.array([[second.mean_information(scale, scale) for scale in flows.scales] for _, second in pairs])
     yield ClaimCheck(
         "pairs of coarse latents have more mutual information than pairs of finer latents",
         "more",
@@ -298,11 +299,11 @@ def compare_wavelet(found: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
     )
 
 
-def compare_convolutional(found: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
+def compare_convolutional(flows: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure E.6: similar results, with a more intricate information matrix at the finer scales."""
-    yield from _numbers(found)
-    for dense, convolutional in found.pairs:
-        fine = found.scales[2]
+    yield from _numbers(flows)
+    for dense, convolutional in flows.pairs:
+        fine = flows.scales[2]
         blocks = [flow.information[fine, fine] for flow in (dense, convolutional)]
         spread = [float(np.nanstd(block) / np.nanmean(block)) for block in blocks]
         words = f"{spread[1]:.2f} against {spread[0]:.2f}"
@@ -312,8 +313,8 @@ def compare_convolutional(found: TwoKinds, options: Options) -> Iterator[ClaimCh
         yield ClaimCheck.number("difference of total correlations, nats per latent", "comparable", gap, below=0.25)
 
 
-def _numbers(found: TwoKinds) -> Iterator[ClaimCheck]:
-    for name, flows in ((found.first_name, found.first), (found.second_name, found.second)):
+def _numbers(results: TwoKinds) -> Iterator[ClaimCheck]:
+    for name, flows in ((results.first_name, results.first), (results.second_name, results.second)):
         for k, flow in enumerate(flows):
             words = f"cost {flow.held_out:.3f} nats per pixel, total correlation {flow.per_latent:.3f} per latent"
             yield ClaimCheck(f"{name}, seed {k}", "", flow.problem or words)
@@ -324,14 +325,14 @@ def _interval(values: list[float]) -> str:
     mean = float(np.mean(values))
     if len(values) < 2:
         return f"difference {mean:.3f}, one seed"
-    reach = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+    reach = student_reach(float(stats.sem(values)), len(values) - 1)
     return f"difference {mean:.3f} [{mean - reach:.3f}, {mean + reach:.3f}]"
 
 
-def draw_kinds(name: str, found: TwoKinds, options: Options) -> Pictures:
+def draw_kinds(name: str, flows: TwoKinds, options: Options) -> Pictures:
     """Draw spectra and information matrices of the first seed (Figures 5 and E.6)."""
-    for first, second in found.pairs[:1]:
-        named = {found.first_name: first, found.second_name: second}
+    for first, second in flows.pairs[:1]:
+        named = {flows.first_name: first, flows.second_name: second}
         yield f"{name}-spectrum", spectrum_figure({kind: flow.entropies for kind, flow in named.items()})
         yield f"{name}-information", _information_figure({kind: flow.information for kind, flow in named.items()})
 
@@ -376,10 +377,10 @@ def compute_core(options: Options) -> list[CoreFlows]:
     return [CoreFlows(core, tuple(flows[plan] for plan in group)) for core, group in plans.items()]
 
 
-def compare_core(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
+def compare_core(results: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3: the entropies drop most after as many latents as the core has; training is unstable."""
     hits = 0
-    for group in found:
+    for group in results:
         core, flows = group.core, group.finished
         knees = [flow.knee for flow in flows]
         near = [abs(knee - core) <= NEAR for knee in knees]
@@ -396,22 +397,22 @@ def compare_core(found: list[CoreFlows], options: Options) -> Iterator[ClaimChec
         yield ClaimCheck(claim, f"{core}", words, holds, undecided=not near, in_part=any(near))
     claim = f"knee at the core for at least two of three cores (reconstruction weighted by {WEIGHT:g}, in the paper 1)"
     yield ClaimCheck(claim, "three of three", f"{hits} of 3", hits >= 2)
-    yield diverged(found)
+    yield diverged(results)
 
 
-def diverged(found: list[CoreFlows]) -> ClaimCheck:
+def diverged(flows: list[CoreFlows]) -> ClaimCheck:
     """Check whether all flows diverged, and count those that did."""
-    n_flows = sum(len(group.flows) for group in found)
-    n_lost = n_flows - sum(len(group.finished) for group in found)
+    n_flows = sum(len(group.flows) for group in flows)
+    n_lost = n_flows - sum(len(group.finished) for group in flows)
     claim = "training with the reconstruction is unstable"
     return ClaimCheck(
         claim, "always diverges", f"{n_lost} of {n_flows} diverged", n_lost == n_flows, in_part=n_lost > 0
     )
 
 
-def compare_information(found: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
+def compare_information(flows: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure E.1: pairs of a core and another latent have less mutual information than other pairs."""
-    for group in found:
+    for group in flows:
         for flow in group.finished[:1]:
             core, rest = slice(0, group.core), slice(group.core, None)
             between, within = flow.mean_information(core, rest), flow.mean_information(rest, rest)
@@ -419,23 +420,23 @@ def compare_information(found: list[CoreFlows], options: Options) -> Iterator[Cl
             words = f"{between:.4f} between, {within:.4f} in the rest, {inside:.4f} in the core"
             claim = f"core of {group.core}: pairs of core and rest have less mutual information than other pairs"
             yield ClaimCheck(claim, "less", words, between < min(within, inside), in_part=between < max(within, inside))
-    yield diverged(found)
+    yield diverged(flows)
 
 
-def draw_core(found: list[CoreFlows], options: Options) -> Pictures:
+def draw_core(results: list[CoreFlows], options: Options) -> Pictures:
     """Draw the spectra of one flow per core size."""
-    if flows := _first_flows(found):
+    if flows := _first_flows(results):
         yield "fig3", spectrum_figure({name: flow.entropies for name, flow in flows.items()})
 
 
-def draw_information(found: list[CoreFlows], options: Options) -> Pictures:
+def draw_information(results: list[CoreFlows], options: Options) -> Pictures:
     """Draw the mutual information of pairs of latents; the latents of the core come first."""
-    if flows := _first_flows(found):
+    if flows := _first_flows(results):
         yield "figE1", _information_figure({name: flow.information for name, flow in flows.items()})
 
 
-def _first_flows(found: list[CoreFlows]) -> dict[str, MeasuredFlow]:
-    return {f"core of {group.core}": group.finished[0] for group in found if group.finished}
+def _first_flows(flows: list[CoreFlows]) -> dict[str, MeasuredFlow]:
+    return {f"core of {group.core}": group.finished[0] for group in flows if group.finished}
 
 
 DIGIT_STEPS = 1000
@@ -458,9 +459,9 @@ def compute_digits(names: tuple[str, ...], options: Options) -> DigitFlows:
     return {name: flows[plan] for name, plan in plans.items()}
 
 
-def compare_gin(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
+def compare_gin(flows: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 4: the variance of a latent does not measure its importance."""
-    gin = found["GIN"]
+    gin = flows["GIN"]
     if gin.problem:
         yield ClaimCheck("GIN", "", gin.problem, None, 164, undecided=True)
         return
@@ -506,9 +507,9 @@ def rank_correlation(one: FloatArray, other: FloatArray, seed: int = 0) -> tuple
     return round(float(stats.spearmanr(one, other).statistic), 6), round(float(low), 6), round(float(high), 6)
 
 
-def compare_spectra(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
+def compare_spectra(flows: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure E.2: both spectra are steep and similar."""
-    for name, flow in found.items():
+    for name, flow in flows.items():
         if flow.problem:
             yield ClaimCheck(name, "", flow.problem, None, undecided=True)
             return
@@ -517,13 +518,13 @@ def compare_spectra(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]
         tenth = len(falling) // 10
         claim = f"{name}: drop of the entropy over the first tenth of latents, nats"
         yield ClaimCheck.number(claim, "very steep", float(falling[0] - falling[tenth]), above=1.0)
-    gap = float(np.abs(np.sort(found["GIN"].entropies) - np.sort(found["cINN"].entropies)).mean())
+    gap = float(np.abs(np.sort(flows["GIN"].entropies) - np.sort(flows["cINN"].entropies)).mean())
     yield ClaimCheck.number("mean distance of the two sorted spectra, nats", "comparable", gap, below=0.5)
 
 
-def compare_tangents(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
+def compare_tangents(flows: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figures E.3 and E.4: a latent has a similar effect on all digits."""
-    for name, flow in found.items():
+    for name, flow in flows.items():
         if flow.problem:
             yield ClaimCheck(name, "", flow.problem, None, undecided=True)
             continue
@@ -544,9 +545,9 @@ def tangent_agreement(flow: MeasuredFlow, n_latents: int = 20) -> tuple[float, f
     return float(np.mean(same)), float(np.mean(other))
 
 
-def compare_traversals(found: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
+def compare_traversals(flows: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure E.5: important latents change images more."""
-    flow = found["cINN"]
+    flow = flows["cINN"]
     if flow.problem:
         yield ClaimCheck("cINN", "", flow.problem, None, undecided=True)
         return
@@ -556,24 +557,24 @@ def compare_traversals(found: DigitFlows, options: Options) -> Iterator[ClaimChe
     yield ClaimCheck.number(claim, "", rank, above=0.3)
 
 
-def draw_gin(found: DigitFlows, options: Options) -> Pictures:
+def draw_gin(flows: DigitFlows, options: Options) -> Pictures:
     """Draw the spectra of entropies and of log standard deviations."""
-    gin = found["GIN"]
+    gin = flows["GIN"]
     if not gin.problem:
         spectra = {"manifold entropy": gin.entropies, "log deviation": 0.5 * np.log(gin.variances)}
         yield "fig4", spectrum_figure(spectra)
 
 
-def draw_spectra(found: DigitFlows, options: Options) -> Pictures:
+def draw_spectra(flows: DigitFlows, options: Options) -> Pictures:
     """Draw the spectra of both flows."""
-    spectra = {name: flow.entropies for name, flow in found.items() if not flow.problem}
+    spectra = {name: flow.entropies for name, flow in flows.items() if not flow.problem}
     if spectra:
         yield "figE2", spectrum_figure(spectra)
 
 
-def draw_tangents(found: DigitFlows, options: Options) -> Pictures:
+def draw_tangents(flows: DigitFlows, options: Options) -> Pictures:
     """Draw the mean image of every digit and the mean tangents of the most important latents."""
-    for name, flow in found.items():
+    for name, flow in flows.items():
         if flow.problem:
             continue
         side = round(flow.centres.shape[1] ** 0.5)
@@ -586,9 +587,9 @@ def draw_tangents(found: DigitFlows, options: Options) -> Pictures:
         yield "figE3" if name == "GIN" else "figE4", figure
 
 
-def draw_traversals(found: DigitFlows, options: Options) -> Pictures:
+def draw_traversals(flows: DigitFlows, options: Options) -> Pictures:
     """Draw digits 0, 3, 7 and 9 along the six most important latents, with the difference of the extremes."""
-    flow = found["cINN"]
+    flow = flows["cINN"]
     if flow.problem:
         return
     side = round(flow.centres.shape[1] ** 0.5)

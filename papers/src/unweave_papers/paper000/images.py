@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.datasets.digits import Digits, mnist
-from unweave.evidence import Evidence, EvidenceError
+from unweave.errors import InputError, OptionError
+from unweave.evidence import Evidence
 from unweave.metrics.manifolds import Spectrum, spectrum
 from unweave.progress import progress_bar
 from unweave.report.figures.curves import curves_figure
@@ -59,7 +60,7 @@ class DigitImages:
 def digit_images(options: Options) -> DigitImages:
     """Return the images of an experiment: 16 x 16, or 8 x 8 with ``options.quick``."""
     if options.data is None:
-        raise EvidenceError("These flows are trained on MNIST: pass the folder of its four idx files with --data.")
+        raise OptionError("These flows are trained on MNIST: pass the folder of its four idx files with --data.")
     return _read(options.data, QUICK_SIDE if options.quick else SIDE)
 
 
@@ -94,7 +95,7 @@ def _averaged(digits: Digits, side: int) -> tuple[Images, Labels]:
 def _refuse_missing_classes(labels: Labels, which: str) -> None:
     missing = sorted(set(range(N_CLASSES)) - set(labels.tolist()))
     if missing:
-        raise EvidenceError(f"The {which} images have no digit {missing[0]}: give files with all ten digits.")
+        raise InputError(f"The {which} images have no digit {missing[0]}: give files with all ten digits.")
 
 
 BETAS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -117,17 +118,17 @@ class VAESpectra:
     @property
     def threshold(self) -> float:
         """Entropy above which a latent of the trained models is active."""
-        return max(float(found.entropies.max()) for found in self.trained.values()) - ACTIVE
+        return max(float(spectrum.entropies.max()) for spectrum in self.trained.values()) - ACTIVE
 
     def n_active(self) -> list[int]:
         """Number of active latents for every beta."""
-        return [found.n_above(self.threshold) for found in self.trained.values()]
+        return [spectrum.n_above(self.threshold) for spectrum in self.trained.values()]
 
 
 def compute(n_latents: int, options: Options) -> VAESpectra:
     """Compute the spectra for the folders that were given."""
     if options.data is None and options.weights is None:
-        raise EvidenceError(
+        raise OptionError(
             "These spectra are of trained or of published VAEs: pass the folder of MNIST with --data, or that of the "
             "published weights with --weights."
         )
@@ -179,7 +180,7 @@ def _published(options: Options) -> dict[str, dict[str, Spectrum]]:
     from unweave.neural.published_vaes import read_published
 
     n_samples = QUICK_SAMPLES if options.quick else N_SAMPLES
-    found: dict[str, dict[str, Spectrum]] = {data_set: {} for data_set in PUBLISHED}
+    spectra: dict[str, dict[str, Spectrum]] = {data_set: {} for data_set in PUBLISHED}
     with progress_bar(len(PUBLISHED) * len(METHODS), options.progress) as bar:
         for data_set in PUBLISHED:
             for file, method in METHODS.items():
@@ -188,31 +189,31 @@ def _published(options: Options) -> dict[str, dict[str, Spectrum]]:
                 # CelebA has 12,288 outputs; with a fifth of the samples errors are still below .05 nats
                 n_here = n_samples if data_set == "mnist" else max(n_samples // 5, 40)
                 decoder = TorchDecoder(model.decode, model.n_codes, module=model)
-                found[data_set][method] = spectrum(Evidence(decoder=decoder), n_samples=n_here)
-    return found
+                spectra[data_set][method] = spectrum(Evidence(decoder=decoder), n_samples=n_here)
+    return spectra
 
 
-def compare(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
+def compare(results: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figures 6 and E.7: fewer latents are active as beta grows, until all latents collapse."""
-    for data_set, spectra in found.published.items():
+    for data_set, spectra in results.published.items():
         for method, one in spectra.items():
             yield ClaimCheck(f"{method} of {data_set}: entropies", "", _range_and_drop(one))
-    if found.published:
-        drops = [one.knee[1] for spectra in found.published.values() for one in spectra.values()]
+    if results.published:
+        drops = [one.knee[1] for spectra in results.published.values() for one in spectra.values()]
         sharp = [drop > SHARP for drop in drops]
         words = f"{sum(sharp)} of {len(sharp)}, drops of {min(drops):.2f} to {max(drops):.2f} nats"
         claim = "published decoders have a sharp knee (a drop of more than 1 nat)"
         yield ClaimCheck(claim, "very sharp", words, all(sharp), 164, in_part=any(sharp), value=float(sum(sharp)))
-    if not found.trained:
+    if not results.trained:
         return
-    for beta, one in found.trained.items():
+    for beta, one in results.trained.items():
         yield ClaimCheck(f"beta {beta:g}: entropies", "", _range_and_drop(one))
-    yield from _over_beta(found)
+    yield from _over_beta(results)
 
 
-def _over_beta(found: VAESpectra) -> Iterator[ClaimCheck]:
-    counts = found.n_active()
-    words = ", ".join(f"{beta:g}: {n}" for beta, n in zip(found.trained, counts, strict=True))
+def _over_beta(spectra: VAESpectra) -> Iterator[ClaimCheck]:
+    counts = spectra.n_active()
+    words = ", ".join(f"{beta:g}: {n}" for beta, n in zip(spectra.trained, counts, strict=True))
     steps = np.diff(counts)
     yield ClaimCheck(
         "the number of active latents (entropy within 3 nats of the largest) falls with beta",
@@ -222,8 +223,8 @@ def _over_beta(found: VAESpectra) -> Iterator[ClaimCheck]:
         164,
         in_part=counts[-1] < counts[0],
     )
-    alive = [beta for beta, n in zip(found.trained, counts, strict=True) if n]
-    tops = [float(one.entropies.max()) for one in found.trained.values()]
+    alive = [beta for beta, n in zip(spectra.trained, counts, strict=True) if n]
+    tops = [float(one.entropies.max()) for one in spectra.trained.values()]
     until = tops[: len(alive)]
     yield ClaimCheck(
         "the largest entropy rises with beta until the collapse",
@@ -232,23 +233,23 @@ def _over_beta(found: VAESpectra) -> Iterator[ClaimCheck]:
         bool((np.diff(until) > 0).all()),
         in_part=len(until) > 1 and until[-1] > until[0],
     )
-    gone = [beta for beta in found.trained if beta not in alive]
+    gone = [beta for beta in spectra.trained if beta not in alive]
     claim = "smallest beta without active latents"
-    words = f"{gone[0]:g}" if gone else f"none up to {max(found.trained):g}"
+    words = f"{gone[0]:g}" if gone else f"none up to {max(spectra.trained):g}"
     yield ClaimCheck(claim, "above about 20", words, bool(gone) and 10 <= gone[0] <= 50, 164, in_part=bool(gone))
 
 
-def compare_totals(found: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
+def compare_totals(results: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figures E.8 and E.9: the total correlation does not fall with beta."""
-    for data_set, spectra in found.published.items():
+    for data_set, spectra in results.published.items():
         for method, one in spectra.items():
             yield ClaimCheck(f"{method} of {data_set}: entropy and total correlation per latent", "", _totals(one))
-    if not found.trained:
+    if not results.trained:
         return
-    for beta, one in found.trained.items():
+    for beta, one in results.trained.items():
         yield ClaimCheck(f"beta {beta:g}: entropy and total correlation per latent", "", _totals(one))
-    counts = found.n_active()
-    alive = [one for one, n in zip(found.trained.values(), counts, strict=True) if n]
+    counts = results.n_active()
+    alive = [one for one, n in zip(results.trained.values(), counts, strict=True) if n]
     shared = [one.total_correlation / len(one.entropies) for one in alive]
     yield ClaimCheck(
         "total correlation per latent does not fall with beta before the collapse (by at most 5 %; in part: 25 %)",
@@ -270,23 +271,23 @@ def _totals(one: Spectrum) -> str:
     return f"{one.cumulative[-1] / size:.3f}, {one.total_correlation / size:.3f}"
 
 
-def draw(name: str, found: VAESpectra, options: Options) -> Pictures:
+def draw(name: str, results: VAESpectra, options: Options) -> Pictures:
     """Draw the spectra for all betas and of the published models."""
-    groups: dict[str, dict[str, Spectrum]] = dict(found.published)
-    if found.trained:
-        groups["beta"] = {f"beta {beta:g}": one for beta, one in found.trained.items()}
+    groups: dict[str, dict[str, Spectrum]] = dict(results.published)
+    if results.trained:
+        groups["beta"] = {f"beta {beta:g}": one for beta, one in results.trained.items()}
     for label, spectra in groups.items():
         figure = spectrum_figure({key: one.entropies for key, one in spectra.items()})
         yield f"{name}-{label}", figure
 
 
-def draw_totals(name: str, found: VAESpectra, options: Options) -> Pictures:
+def draw_totals(name: str, spectra: VAESpectra, options: Options) -> Pictures:
     """Draw total entropy and total correlation per latent against beta."""
-    if found.trained:
-        size = len(next(iter(found.trained.values())).entropies)
+    if spectra.trained:
+        size = len(next(iter(spectra.trained.values())).entropies)
         curves = {
-            "total entropy": [one.cumulative[-1] / size for one in found.trained.values()],
-            "total correlation": [one.total_correlation / size for one in found.trained.values()],
+            "total entropy": [one.cumulative[-1] / size for one in spectra.trained.values()],
+            "total correlation": [one.total_correlation / size for one in spectra.trained.values()],
         }
-        figure = curves_figure(curves, [f"{beta:g}" for beta in found.trained], "nats per latent", across="beta")
+        figure = curves_figure(curves, [f"{beta:g}" for beta in spectra.trained], "nats per latent", across="beta")
         yield name, figure

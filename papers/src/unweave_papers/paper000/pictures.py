@@ -94,13 +94,13 @@ def grid_lines(
     return lines[0], lines[1]
 
 
-def compare_pearson(letter: str, found: TorusPictures, order: list[int]) -> ClaimCheck:
+def compare_pearson(letter: str, torus: TorusPictures, order: list[int]) -> ClaimCheck:
     """Compare with Figure 2, right: latents correlate with single true latents only in the flow of panel b.
 
     This flow was trained with the total correlation term; that of panel a was trained by likelihood alone.
     """
     by_importance = np.argsort(-Torus().true_entropies)
-    matrix = found.pearson[order][:, by_importance]
+    matrix = torus.pearson[order][:, by_importance]
     on_diagonal = int((matrix.argmax(axis=1) == np.arange(len(matrix))).sum())
     mean = float(np.diagonal(matrix).mean())
     here = f"{on_diagonal} of 20, mean {mean:.3f}"
@@ -109,47 +109,47 @@ def compare_pearson(letter: str, found: TorusPictures, order: list[int]) -> Clai
     return ClaimCheck(f"{letter}: squared correlations largest on the diagonal", paper, here, holds)
 
 
-def draw_data(found: object, options: Options) -> Pictures:
+def draw_data(results: object, options: Options) -> Pictures:
     """Draw Figure D.1: the first four data dimensions against each other, before the rotation."""
     torus = Torus()
     rows = circles_of(torus.sample(N_DRAWN, 0), torus).reshape(N_DRAWN, -1)
     yield "figD1", projections_figure(rows[:, :4], [f"x{i}" for i in range(4)])
 
 
-def draw_generated(found: TorusPictures, options: Options) -> Pictures:
+def draw_generated(results: TorusPictures, options: Options) -> Pictures:
     """Draw Figure D.2: original and generated samples on five circles."""
     torus = Torus()
     original = circles_of(torus.sample(N_DRAWN, 0), torus)
-    rows = {"original": original, "generated": found.generated}
+    rows = {"original": original, "generated": results.generated}
     names = [f"{2 * k}, {2 * k + 1}" for k in CIRCLES]
     clouds = {name: [points[:, k] for k in CIRCLES] for name, points in rows.items()}
     yield "figD2", clouds_figure(clouds, names)
 
 
-def draw_grids(found: TorusPictures, options: Options) -> Pictures:
+def draw_grids(results: TorusPictures, options: Options) -> Pictures:
     """Draw Figure D.3: contour grids of the flow that was trained with the total correlation term."""
     torus = Torus()
     # all circles coincide, so the data of the first are drawn in every panel
     data = circles_of(torus.sample(N_DRAWN, 0), torus)[:, 0]
-    panels = {f"{2 * k}, {2 * k + 1}": lines for k, lines in found.grids.items()}
+    panels = {f"{2 * k}, {2 * k + 1}": lines for k, lines in results.grids.items()}
     yield "figD3", contour_grid_figure(panels, data)
 
 
-def compare_generated(found: TorusPictures, options: Options) -> Iterator[ClaimCheck]:
+def compare_generated(results: TorusPictures, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure D.2: standard deviations of generated angles and radii relative to the true ones."""
     torus = Torus()
-    angles = np.arctan2(found.generated[..., 1], found.generated[..., 0]).std(axis=0)
-    radii = np.linalg.norm(found.generated, axis=2).std(axis=0)
+    angles = np.arctan2(results.generated[..., 1], results.generated[..., 0]).std(axis=0)
+    radii = np.linalg.norm(results.generated, axis=2).std(axis=0)
     ratio = np.concatenate([angles, radii]) / torus.deviations
     words = f"{ratio.min():.3f} to {ratio.max():.3f}"
     claim = "deviations of generated angles and radii, relative to the truth"
     yield ClaimCheck(claim, "the same", words, bool((np.abs(ratio - 1) < 0.15).all()))
 
 
-def compare_grids(found: TorusPictures, options: Options) -> Iterator[ClaimCheck]:
+def compare_grids(torus: TorusPictures, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure D.3: the latent of the angle does not change the radius, and vice versa."""
     worst = 0.0
-    for along_angle, along_radius in found.grids.values():
+    for along_angle, along_radius in torus.grids.values():
         radii = np.linalg.norm(along_angle, axis=2)
         angles = np.arctan2(along_radius[..., 1], along_radius[..., 0])
         middle = slice(5, -5)  # points within two standard deviations

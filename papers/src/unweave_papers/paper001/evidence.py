@@ -73,11 +73,11 @@ def misjed_has_bounds() -> ClaimEvidence:
 def jemmig_has_bounds() -> ClaimEvidence:
     """Claim 140: JEMMIG lies between 0 and H(y) + log of the number of bins."""
     evidence = _sharp_codes()
-    found = {bins: jemmig(evidence, estimator=_grid(bins), normalise=False) for bins in (10, 50, 200)}
+    scores = {bins: jemmig(evidence, estimator=_grid(bins), normalise=False) for bins in (10, 50, 200)}
     counts = [np.bincount(evidence.factors[:, j].astype(int)) / evidence.n_rows for j in range(2)]
     entropy = max(float(-(p * np.log(p)).sum()) for p in counts)
-    figures = {f"JEMMIG in nats, {bins} bins": score.raw for bins, score in found.items()}
-    figures |= {f"H(y) + log {bins}": entropy + math.log(bins) for bins in found}
+    figures = {f"JEMMIG in nats, {bins} bins": score.raw for bins, score in scores.items()}
+    figures |= {f"H(y) + log {bins}": entropy + math.log(bins) for bins in scores}
     return ClaimEvidence.by_rule(
         figures, lambda v: min(v[:3]) >= 0 and all(a <= b for a, b in zip(v[:3], v[3:], strict=True))
     )
@@ -167,8 +167,8 @@ def information_falls_with_the_number_of_codes() -> ClaimEvidence:
         draws = means + stds * noise[:, : 3 + n_noise]
         log_density = -0.5 * ((draws[:, None] - means) / stds) ** 2 - np.log(stds) - 0.5 * math.log(2 * math.pi)
         density = np.exp(log_density.sum(axis=2))
-        for name, found in (("density at least 1e-8", np.maximum(density, 1e-8)), ("exact density", density)):
-            told = float(np.mean(np.log(np.diag(found)) - np.log(found.mean(axis=1))))
+        for name, densities in (("density at least 1e-8", np.maximum(density, 1e-8)), ("exact density", density)):
+            told = float(np.mean(np.log(np.diag(densities)) - np.log(densities.mean(axis=1))))
             figures[f"I(x, z), {n_noise} noise codes, {name}"] = told
     return ClaimEvidence.by_rule(figures, lambda v: v[1] - v[5] > 0.1)
 

@@ -60,15 +60,15 @@ Numbers = dict[str, Any]
 def by_model(label: str, measure: Callable[[Encoded], Any], options: Options) -> Numbers:
     """Return a measure of every model by name; each is computed once and stored."""
     n_rows = options.n_rows or N_ROWS
-    found = {}
+    numbers = {}
     codes = {name: encoded for name, encoded in codes_of(options, n_rows).items() if "codes_std" in encoded.arrays}
     with progress_bar(len(codes), options.progress) as bar:
         for name, encoded in codes.items():
             bar.step(f"001: {label} of {name}")
             source = "given" if options.codes else "published"
             kept = StoredNumbers(options.folder / "001" / f"{source} {name} {n_rows} {options.seed or 0}.json")
-            found[name] = kept.value(label, partial(measure, encoded))
-    return found
+            numbers[name] = kept.value(label, partial(measure, encoded))
+    return numbers
 
 
 def rmig_per_factor(encoded: Encoded) -> dict[str, float]:
@@ -93,8 +93,8 @@ def modularities(encoded: Encoded) -> dict[str, float]:
 
 def informativeness_per_code(encoded: Encoded) -> list[float]:
     """I(x, z_i) divided by the log of the number of bins, the most informative code first (Figures 9 and 14)."""
-    found = informativeness(evidence_of_levels(encoded), estimator=GRID).per_code
-    return sorted((float(value) for value in found.values()), reverse=True)
+    per_code = informativeness(evidence_of_levels(encoded), estimator=GRID).per_code
+    return sorted((float(value) for value in per_code.values()), reverse=True)
 
 
 def scores_by_bins(encoded: Encoded) -> dict[str, list[float]]:
@@ -102,10 +102,10 @@ def scores_by_bins(encoded: Encoded) -> dict[str, list[float]]:
     evidence, rows = evidence_of_levels(encoded), []
     for bins in BINS:
         grid = QuantisedPosterior(bins, LIMITS)
-        found = jemmig(evidence, estimator=grid)
-        information, joint = found.parts["mutual_information_matrix"], found.parts["joint_entropy_matrix"]
+        score = jemmig(evidence, estimator=grid)
+        information, joint = score.parts["mutual_information_matrix"], score.parts["joint_entropy_matrix"]
         best = joint[information.argmax(axis=0), np.arange(joint.shape[1])]
-        rows.append((rmig(evidence, estimator=grid).raw, found.raw, float(best.mean())))
+        rows.append((rmig(evidence, estimator=grid).raw, score.raw, float(best.mean())))
     names = ("RMIG", "JEMMIG", "joint entropy")
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
@@ -123,22 +123,22 @@ def correlations(encoded: Encoded) -> dict[str, Any]:
     """Correlations between codes: of means, of one draw per sample, and expected over draws (Figure 20, A.5)."""
     posterior = encoded.codes
     assert isinstance(posterior, Posterior)
-    found = posterior.correlations()
+    matrices = posterior.correlations()
     return {
-        "means": found.means.tolist(),
-        "draws": found.draws.tolist(),
-        "draws, in the limit": found.expected.tolist(),
+        "means": matrices.means.tolist(),
+        "draws": matrices.draws.tolist(),
+        "draws, in the limit": matrices.expected.tolist(),
     }
 
 
 def shared_by_two_codes(encoded: Encoded) -> dict[str, Any]:
     """I(x, z_i, z_j) of every pair of codes in nats, its mean over pairs and the mean's standard error (Eq 2)."""
     evidence = evidence_of_levels(encoded.rows(slice(0, ROWS_SAMPLED)))
-    found = three_way_information(evidence, estimator=MixtureSampling(MODEL_DRAWS[1]), normalise=False)
+    score = three_way_information(evidence, estimator=MixtureSampling(MODEL_DRAWS[1]), normalise=False)
     return {
-        "I(x, z_i, z_j)": found.parts["three_way_matrix"].tolist(),
-        "mean": found.raw,
-        "standard error": float(found.parts["standard_error"]),
+        "I(x, z_i, z_j)": score.parts["three_way_matrix"].tolist(),
+        "mean": score.raw,
+        "standard error": float(score.parts["standard_error"]),
     }
 
 
@@ -208,9 +208,9 @@ def modularity_of(information: FloatArray) -> float:
     return float(1 - leak.mean()) if alive.any() else float("nan")
 
 
-def models_in(found: Numbers, *wanted: str) -> Iterator[tuple[str, Any]]:
+def models_in(numbers: Numbers, *wanted: str) -> Iterator[tuple[str, Any]]:
     """Yield the models with these names that were measured, with their numbers."""
-    yield from ((name, found[name]) for name in wanted if name in found)
+    yield from ((name, numbers[name]) for name in wanted if name in numbers)
 
 
 YES, NO = "✓", "✗"
@@ -263,27 +263,27 @@ def compute(options: Options) -> dict[str, Marks]:
     return {name: properties_of(CATALOGUE[name].card) for name in TABLE_1}
 
 
-def compare(found: Mapping[str, Marks], options: Options) -> Iterator[ClaimCheck]:
+def compare(marks_of_model: Mapping[str, Marks], options: Options) -> Iterator[ClaimCheck]:
     """Compare every mark with the paper's; there is no verdict if our metric can do more than the paper's code."""
-    for name, properties in found.items():
+    for name, properties in marks_of_model.items():
         title, theirs = TABLE_1[name]
         for (column, (ours, text)), of_paper in zip(properties.items(), theirs, strict=True):
             agree = None if (ours, of_paper) == (YES, NO) else ours == of_paper
             yield ClaimCheck(f"{title}: {column}", of_paper, f"{ours} {text}", agree, in_part=of_paper == "~")
 
 
-def write(found: Mapping[str, Marks], options: Options) -> Tables:
+def write(marks_of_model: Mapping[str, Marks], options: Options) -> Tables:
     """Write the marks as a table."""
     lines = [f"metric,{','.join(COLUMNS)}"]
-    lines += [f"{name},{','.join(mark for mark, _ in marks.values())}" for name, marks in found.items()]
+    lines += [f"{name},{','.join(mark for mark, _ in marks.values())}" for name, marks in marks_of_model.items()]
     yield "tab1", "\n".join(lines) + "\n"
 
 
-def draw_properties(found: Mapping[str, Marks], options: Options) -> Pictures:
+def draw_properties(marks_of_model: Mapping[str, Marks], options: Options) -> Pictures:
     """Draw our marks beside the paper's."""
     rows = {
         TABLE_1[name][0]: [(mark, theirs) for (mark, _), theirs in zip(marks.values(), TABLE_1[name][1], strict=True)]
-        for name, marks in found.items()
+        for name, marks in marks_of_model.items()
     }
     yield "tab1", mark_table_figure(rows, COLUMNS, title="by the cards (in the paper)")
 
@@ -325,27 +325,27 @@ def numbers(evidence: Evidence) -> dict[str, float]:
 
 def compute_latents(options: Options) -> Settings:
     """Train and measure beta-VAEs with 5 to 20 latents; beta is 10, as in the paper."""
-    found = []
+    settings = []
     for n_codes in LATENTS:
         [setting] = measured(trained(options, beta_vaes([10]), n_codes), "001", numbers, options, n_codes)
-        found.append(SmallSetting(f"{n_codes} latents", setting.seeds))
-    return found
+        settings.append(SmallSetting(f"{n_codes} latents", setting.seeds))
+    return settings
 
 
-def compare_information(found: Settings, options: Options) -> Iterator[ClaimCheck]:
+def compare_information(settings: Settings, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 2: I(x, z) and mean I(x, z_i) fall with beta, but only the latter with the weight of TC."""
-    yield from _shown(found, ("I(x, z)", "mean I(x, z_i)"))
-    betas, factors = _kinds(found)
+    yield from _shown(settings, ("I(x, z)", "mean I(x, z_i)"))
+    betas, factors = _kinds(settings)
     for number in ("I(x, z)", "mean I(x, z_i)"):
         yield _falls(f"{number} falls with beta", betas, number)
     yield _stays("the weight of TC does not change I(x, z)", factors, "I(x, z)")
     yield _falls("the weight of TC lowers mean I(x, z_i)", factors, "mean I(x, z_i)")
 
 
-def compare_separation(found: Settings, options: Options) -> Iterator[ClaimCheck]:
+def compare_separation(settings: Settings, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3: separability is best for a large beta, and WSEPIN is best for an intermediate one."""
-    yield from _shown(found, ("mean I(z_i, z_rest)", "largest I(z_i, z_rest)", "WSEPIN", "SEPIN@3"))
-    betas, factors = _kinds(found)
+    yield from _shown(settings, ("mean I(z_i, z_rest)", "largest I(z_i, z_rest)", "WSEPIN", "SEPIN@3"))
+    betas, factors = _kinds(settings)
     yield _falls("mean I(z_i, z_rest) falls with beta", betas, "mean I(z_i, z_rest)")
     best = max(betas, key=lambda setting: setting.mean("WSEPIN"))
     ends = [difference(end, best, "WSEPIN") for end in (betas[0], betas[-1]) if end is not best]
@@ -360,27 +360,27 @@ def compare_separation(found: Settings, options: Options) -> Iterator[ClaimCheck
     yield _ordered("the best FactorVAE is below the best beta-VAE by WSEPIN", "below", best, beyond, "WSEPIN", -1)
 
 
-def compare_gaps(found: Settings, options: Options) -> Iterator[ClaimCheck]:
+def compare_gaps(settings: Settings, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 5: FactorVAE is better than every beta-VAE by JEMMIG and RMIG, which agree."""
-    yield from _shown(found, ("JEMMIG", "RMIG"))
-    betas, factors = _kinds(found)
+    yield from _shown(settings, ("JEMMIG", "RMIG"))
+    betas, factors = _kinds(settings)
     for number, better in (("JEMMIG", -1), ("RMIG", 1)):
         worst = min(factors, key=lambda setting: better * setting.mean(number))
         best = max(betas, key=lambda setting: better * setting.mean(number))
         claim = f"the worst FactorVAE is better than the best beta-VAE by {number}"
         yield _ordered(claim, "yes", best, worst, number, better, ledger=147)
-    yield _correlated("JEMMIG and RMIG agree", found, "JEMMIG", "RMIG", "strongly, negative", below=-0.5)
+    yield _correlated("JEMMIG and RMIG agree", settings, "JEMMIG", "RMIG", "strongly, negative", below=-0.5)
 
 
-def compare_dci(reference: str, found: Settings, options: Options) -> Iterator[ClaimCheck]:
+def compare_dci(reference: str, settings: Settings, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figures 6 and 7: DCI's D and C rise with beta.
 
     They do not correlate with JEMMIG or RMIG, but DCI's I does.
     """
-    yield from _shown(found, (reference, "DCI D", "DCI C", "DCI I"))
+    yield from _shown(settings, (reference, "DCI D", "DCI C", "DCI I"))
     sign = -1 if reference == "JEMMIG" else 1
     for part in ("DCI D", "DCI C"):
-        rank, low, high = _rank_correlation(found, reference, part)
+        rank, low, high = _rank_correlation(settings, reference, part)
         yield ClaimCheck(
             f"{part} does not correlate with {reference}",
             "uncorrelated",
@@ -388,26 +388,26 @@ def compare_dci(reference: str, found: Settings, options: Options) -> Iterator[C
             False if low > 0 or high < 0 else None if high - low > 2 * SAME_RANK else True,
             undecided=True,
         )
-        betas = _kinds(found)[0]
+        betas = _kinds(settings)[0]
         yield _ordered(f"{part} favours high beta", "yes", betas[0], betas[-1], part, 1)
     bounds = {"below": -0.3} if sign < 0 else {"above": 0.3}
-    yield _correlated(f"DCI I correlates with {reference}", found, reference, "DCI I", "correlates", **bounds)
+    yield _correlated(f"DCI I correlates with {reference}", settings, reference, "DCI I", "correlates", **bounds)
 
 
-def compare_latents(found: Settings, options: Options) -> Iterator[ClaimCheck]:
+def compare_latents(settings: Settings, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 19: I(x, z) falls with the number of latents (claim 150: due to a density floor)."""
-    yield from _shown(found, ("I(x, z)", "mean I(x, z_i)", "mean I(z_i, z_rest)", "WSEPIN", "JEMMIG", "RMIG"))
+    yield from _shown(settings, ("I(x, z)", "mean I(x, z_i)", "mean I(z_i, z_rest)", "WSEPIN", "JEMMIG", "RMIG"))
     claim = "I(x, z) falls with the number of latents (an artefact of the paper's estimate, claim 150)"
-    yield _falls(claim, found, "I(x, z)", ledger=150)
+    yield _falls(claim, settings, "I(x, z)", ledger=150)
     for number in ("JEMMIG", "RMIG"):
-        yield _stays(f"{number} does not depend on the number of latents", found, number)
+        yield _stays(f"{number} does not depend on the number of latents", settings, number)
 
 
-def draw_seeds(name: str, shown: Sequence[str], found: Settings, options: Options) -> Pictures:
+def draw_seeds(name: str, shown: Sequence[str], settings: Settings, options: Options) -> Pictures:
     """Draw bars of the settings with intervals over seeds, one figure per number."""
     for number in shown:
         bars, ranges = {}, {}
-        for setting in found:
+        for setting in settings:
             name_shown = setting.name.split("-critic_hidden")[0]  # the critic's size is the same for all, and long
             mean, interval = setting.mean(number), setting.interval(number)
             bars[name_shown] = {number: mean}
@@ -415,19 +415,21 @@ def draw_seeds(name: str, shown: Sequence[str], found: Settings, options: Option
         yield f"{name}-{''.join(c if c.isalnum() else '-' for c in number)}", bars_figure(bars, number, ranges=ranges)
 
 
-def _kinds(found: Settings) -> tuple[Settings, Settings]:
+def _kinds(settings: Settings) -> tuple[Settings, Settings]:
     """Split settings into beta-VAEs and FactorVAEs, in the order of their weights."""
-    return [s for s in found if s.name.startswith("beta_vae")], [s for s in found if s.name.startswith("factor_vae")]
+    return [s for s in settings if s.name.startswith("beta_vae")], [
+        s for s in settings if s.name.startswith("factor_vae")
+    ]
 
 
-def _shown(found: Settings, wanted: Sequence[str]) -> Iterator[ClaimCheck]:
-    for setting in found:
+def _shown(settings: Settings, wanted: Sequence[str]) -> Iterator[ClaimCheck]:
+    for setting in settings:
         here = ", ".join(f"{number} {setting.shown(number)}" for number in wanted)
         yield ClaimCheck(f"{setting.name} ({len(setting.seeds)} seeds)", "figure only", here)
 
 
-def _falls(claim: str, found: Settings, number: str, ledger: int | None = None) -> ClaimCheck:
-    return _ordered(claim, "falls", found[0], found[-1], number, -1, ledger)
+def _falls(claim: str, settings: Settings, number: str, ledger: int | None = None) -> ClaimCheck:
+    return _ordered(claim, "falls", settings[0], settings[-1], number, -1, ledger)
 
 
 def _ordered(
@@ -437,15 +439,15 @@ def _ordered(
 
     This is undecided if the interval of the difference contains 0.
     """
-    found = difference(first, last, number)
-    here = f"{first.name} {first.shown(number)}, {last.name} {last.shown(number)}, {found}"
-    holds = None if found.sign == 0 else found.sign == sign
-    return ClaimCheck(claim, paper, here, holds, ledger, undecided=True, value=found.value)
+    change = difference(first, last, number)
+    here = f"{first.name} {first.shown(number)}, {last.name} {last.shown(number)}, {change}"
+    holds = None if change.sign == 0 else change.sign == sign
+    return ClaimCheck(claim, paper, here, holds, ledger, undecided=True, value=change.value)
 
 
-def _stays(claim: str, found: Settings, number: str) -> ClaimCheck:
+def _stays(claim: str, settings: Settings, number: str) -> ClaimCheck:
     """Check whether the whole interval of a number's change is within a tenth of the number."""
-    first, last = found[0], found[-1]
+    first, last = settings[0], settings[-1]
     change, most = difference(first, last, number), SAME * abs(first.mean(number))
     holds = True if -most < change.lower <= change.upper < most else False if change.sign else None
     here = f"{first.name} {first.shown(number)}, {last.name} {last.shown(number)}, {change}"
@@ -453,17 +455,17 @@ def _stays(claim: str, found: Settings, number: str) -> ClaimCheck:
 
 
 def _correlated(
-    claim: str, found: Settings, first: str, second: str, paper: str, *, above: float = -2.0, below: float = 2.0
+    claim: str, settings: Settings, first: str, second: str, paper: str, *, above: float = -2.0, below: float = 2.0
 ) -> ClaimCheck:
-    rank, low, high = _rank_correlation(found, first, second)
+    rank, low, high = _rank_correlation(settings, first, second)
     decided = low > above and high < below, high < above or low > below
     holds = True if decided[0] else False if decided[1] else None
     return ClaimCheck(claim, paper, f"{rank:.2f} [{low:.2f}, {high:.2f}]", holds, undecided=True)
 
 
-def _rank_correlation(found: Settings, first: str, second: str, n_draws: int = 1000) -> tuple[float, float, float]:
+def _rank_correlation(settings: Settings, first: str, second: str, n_draws: int = 1000) -> tuple[float, float, float]:
     """Spearman correlation over all models and the ends of its 95 % bootstrap interval, resampling models."""
-    table = np.array([[numbers_of[first], numbers_of[second]] for s in found for numbers_of in s.seeds])
+    table = np.array([[numbers_of[first], numbers_of[second]] for s in settings for numbers_of in s.seeds])
     rng = np.random.default_rng(0)
     draws = [table[rng.integers(len(table), size=len(table))] for _ in range(n_draws)]
     ranks = [stats.spearmanr(draw).statistic for draw in draws if np.ptp(draw, axis=0).min() > 0]

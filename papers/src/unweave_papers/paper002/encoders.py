@@ -14,9 +14,10 @@ from scipy.stats import entropy
 from unweave.arrays import FloatArray
 from unweave.datasets import DSprites
 from unweave.encoding import Encoded, encode
+from unweave.errors import InputError
 from unweave.estimators.mixture import Components, MixtureSampling
 from unweave.estimators.quantised_posterior import QuantisedPosterior
-from unweave.evidence import Evidence, EvidenceError, Posterior
+from unweave.evidence import Evidence, Posterior
 from unweave.metrics import (
     beta_vae_score,
     factor_vae_score,
@@ -101,31 +102,31 @@ def compute(options: Options) -> AllImages:
     return AllImages(encoded.n_rows, scores, by_grid, by_rows)
 
 
-def compare(found: AllImages, options: Options) -> Iterator[ClaimCheck]:
+def compare(images: AllImages, options: Options) -> Iterator[ClaimCheck]:
     """Report scores with their costs, and the bias of UniBound."""
-    largest = max(found.by_grid)
-    for name, score in found.scores.items():
-        n_images = largest if name == "UniBound" else found.n_images
+    largest = max(images.by_grid)
+    for name, score in images.scores.items():
+        n_images = largest if name == "UniBound" else images.n_images
         here = f"{_shown(score)}, {score.seconds:.0f} CPU seconds, at most {score.memory:.2f} GB"
         yield ClaimCheck(f"{MODEL}: {name} of {n_images:,} images", "not in the paper", here)
-    worst = max(found.scores.values(), key=lambda score: score.memory)
-    dearest = max(found.scores.values(), key=lambda score: score.seconds)
+    worst = max(images.scores.values(), key=lambda score: score.memory)
+    dearest = max(images.scores.values(), key=lambda score: score.seconds)
     yield ClaimCheck.number("CPU minutes of the slowest score", "below 15", dearest.seconds / 60, below=MOST_MINUTES)
     yield ClaimCheck.number("peak memory in GB", "below 3", worst.memory, below=MOST_MEMORY)
-    for label, numbers in (("all combinations of fewer values", found.by_grid), ("random rows", found.by_rows)):
+    for label, numbers in (("all combinations of fewer values", images.by_grid), ("random rows", images.by_rows)):
         here = ", ".join(f"{n:,}: {_shown(score)}" for n, score in numbers.items())
         yield ClaimCheck(f"{MODEL}: UniBound on {label}", "all 737,280 images", here)
-    if largest < found.n_images:
-        here = f"{largest:,} of {found.n_images:,}, because of the budget of {ALL_IMAGES_BUDGET:.0f} CPU seconds"
+    if largest < images.n_images:
+        here = f"{largest:,} of {images.n_images:,}, because of the budget of {ALL_IMAGES_BUDGET:.0f} CPU seconds"
         yield ClaimCheck("number of images for UniBound", "all 737,280 images", here)
 
 
-def draw(found: AllImages, options: Options) -> Pictures:
+def draw(images: AllImages, options: Options) -> Pictures:
     """Draw UniBound against the number of images, for grids and for random rows."""
-    ticks = sorted({*found.by_grid, *found.by_rows})
+    ticks = sorted({*images.by_grid, *images.by_rows})
     curves = {
         label: [numbers[n].value if n in numbers else np.nan for n in ticks]
-        for label, numbers in (("all combinations", found.by_grid), ("random rows", found.by_rows))
+        for label, numbers in (("all combinations", images.by_grid), ("random rows", images.by_rows))
     }
     yield "all-images", curves_figure(curves, ticks, "UniBound", across="images")
 
@@ -142,9 +143,9 @@ def _fits(n_images: int, before: dict[int, ScoreWithCost]) -> bool:
 def _stored_images(kept: StoredNumbers, name: str, metric: Callable[..., Any], encoded: Encoded) -> ScoreWithCost:
     def measure() -> list[float]:
         evidence, start = evidence_of_levels(encoded), time.process_time()
-        found = metric(evidence)
+        score = metric(evidence)
         seconds = time.process_time() - start
-        return [found.raw, float(found.parts.get("standard_error", 0.0)), seconds, peak_memory()]
+        return [score.raw, float(score.parts.get("standard_error", 0.0)), seconds, peak_memory()]
 
     return ScoreWithCost(*kept.value(name, measure))
 
@@ -230,7 +231,7 @@ def attacked_encoders(options: Options) -> dict[str, Attacked]:
     complete = {name: encoded.rows(slice(0, ROWS_OF_DECOMPOSITION)) for name, encoded in codes.items()}
     if options.codes is None:
         complete = codes_of_grid(options, ROWS_OF_DECOMPOSITION, ATTACKED_MODELS)
-    found = {}
+    attacked = {}
     with progress_bar(len(codes) * len(STRENGTHS), options.progress) as bar:
         for name, encoded in codes.items():
             source = "given" if options.codes else "published"
@@ -244,8 +245,8 @@ def attacked_encoders(options: Options) -> dict[str, Attacked]:
                 {name: [row[variant][name] for row in rows] for name in rows[0][variant]}
                 for variant in ("scores", "identity", "new alone", "sampled")
             ]
-            found[name] = Attacked(STRENGTHS, *variants)
-    return found
+            attacked[name] = Attacked(STRENGTHS, *variants)
+    return attacked
 
 
 def _scores(encoded: Encoded, complete: Encoded, alpha: float) -> dict[str, dict[str, float]]:
@@ -266,7 +267,7 @@ def _evidence(encoded: Encoded, alpha: float, mixing: Mixing = "reflection") -> 
     """Return evidence with the attacked posterior; strength 0 leaves the codes unchanged and adds no noise codes."""
     posterior = encoded.codes
     if not isinstance(posterior, Posterior) or posterior.categories:
-        raise EvidenceError("The redundancy attack needs Gaussian posteriors: leave out encoders without them.")
+        raise InputError("The redundancy attack needs Gaussian posteriors: leave out encoders without them.")
     plain = evidence_of_levels(encoded)
     return plain if alpha == 0 else _with_codes(plain, Redundancy(alpha, mixing).attack(posterior))
 
@@ -339,12 +340,12 @@ def decomposed_encoders(options: Options) -> dict[str, Decomposed]:
         n_rows = options.n_rows or _affordable_rows(options, names)
         codes = models_among(codes_of(options, n_rows, PAPERS_MODELS), PAPERS_MODELS)
         words = "random rows, by --rows" if options.n_rows else "as many random rows as the budget allows"
-    found = {}
+    decomposed = {}
     with progress_bar(len(codes), options.progress) as bar:
         for name, encoded in codes.items():
             bar.step(f"002: {name}, {n_rows} rows")
-            found[name] = _decomposed(name, encoded, words, options)
-    return found
+            decomposed[name] = _decomposed(name, encoded, words, options)
+    return decomposed
 
 
 def _decomposed(name: str, encoded: Encoded, words: str, options: Options) -> Decomposed:
@@ -390,8 +391,8 @@ def _unibound(encoded: Encoded) -> float:
 
 def _drawn(metric: Callable[..., Score], evidence: Evidence) -> tuple[float, float]:
     """Return a score and its standard error over draws."""
-    found = metric(evidence, estimator=DRAWS)
-    return found.raw, float(found.parts["standard_error"])
+    score = metric(evidence, estimator=DRAWS)
+    return score.raw, float(score.parts["standard_error"])
 
 
 def _affordable_grid(options: Options) -> int:

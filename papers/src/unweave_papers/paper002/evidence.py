@@ -30,8 +30,8 @@ def _attacked(k: int, sigma: float, attack: Attack, alpha: float) -> Evidence:
 
 def _informations(k: int, sigma: float, attack: Attack = "none", alpha: float = 0.0) -> tuple[FloatArray, FloatArray]:
     """I(y_1; z_i) and I(y_1; all codes but z_i) for every code, computed from covariances."""
-    found = partial_information(_attacked(k, sigma, attack, alpha), EXACT)
-    return found.single[:, 0], found.rest[:, 0]
+    information = partial_information(_attacked(k, sigma, attack, alpha), EXACT)
+    return information.single[:, 0], information.rest[:, 0]
 
 
 def _mig(k: int, sigma: float, attack: Attack = "none", alpha: float = 0.0) -> float:
@@ -83,9 +83,9 @@ def curves_of_five_factors() -> ClaimEvidence:
     for alpha in (0.5, 2.0, 10.0):
         a = alpha**2
         printed = [0.5 * math.log(101 * (1 + x * a) / (1 + 1.01 * a)) for x in (0.65, 0.01)]
-        found = [_mig(5, 0.1, "redundancy", alpha), _unibound(5, 0.1, "redundancy", alpha)]
-        apart += [abs(p - f) for p, f in zip(printed, found, strict=True)]
-        figures |= {f"MIG, alpha = {alpha:g}": found[0], f"UniBound, alpha = {alpha:g}": found[1]}
+        scores = [_mig(5, 0.1, "redundancy", alpha), _unibound(5, 0.1, "redundancy", alpha)]
+        apart += [abs(p - f) for p, f in zip(printed, scores, strict=True)]
+        figures |= {f"MIG, alpha = {alpha:g}": scores[0], f"UniBound, alpha = {alpha:g}": scores[1]}
     return ClaimEvidence.by_rule(
         figures | {"largest distance from the printed curves": max(apart)}, lambda v: v[-1] < 1e-6
     )
@@ -115,8 +115,8 @@ def upper_bound_under_synergy() -> ClaimEvidence:
     Our result: the paper's own Eq. 7 gives a smaller upper bound.
     """
     evidence = _attacked(5, 0.1, "synergy", 10.0)
-    found = unique_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0]
-    figures = {"Table 1": 0.5 * math.log(101), "Eq. 7": float(found)}
+    bound = unique_upper_bound(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0]
+    figures = {"Table 1": 0.5 * math.log(101), "Eq. 7": float(bound)}
     return ClaimEvidence.by_rule(figures, lambda v: abs(v[0] - v[1]) < 1e-3)
 
 

@@ -105,9 +105,9 @@ def compute_curves(options: Options) -> Curves:
     return {(attack, k): [measured_toy(k, attack, a, options.seed or 0) for a in STRENGTHS] for attack, k in cells}
 
 
-def compare_table(found: Table, options: Options) -> Iterator[ClaimCheck]:
+def compare_table(table: Table, options: Options) -> Iterator[ClaimCheck]:
     """Compare the printed formulas with measured values, and check the claims of the ledger."""
-    for (attack, k), information in found.items():
+    for (attack, k), information in table.items():
         of_paper = printed(k, attack, ALPHA)
         for score, value in information.scores.items():
             name = f"{score}, {_named(attack)}, K = {k}"
@@ -115,9 +115,9 @@ def compare_table(found: Table, options: Options) -> Iterator[ClaimCheck]:
     yield from claim_rows("002", 105, 106, 107, 110, 111, folder=options.folder)
 
 
-def compare_curves(found: Curves, options: Options) -> Iterator[ClaimCheck]:
+def compare_curves(curves: Curves, options: Options) -> Iterator[ClaimCheck]:
     """Compare every curve with the printed one, and check the claims of section 5.1."""
-    for (attack, k), informations in found.items():
+    for (attack, k), informations in curves.items():
         for score in ("MIG", "UniBound"):
             of_paper = " ".join(f"{printed(k, attack, a)[score]:.3f}" for a in STRENGTHS)
             here = " ".join(f"{information.scores[score]:.3f}" for information in informations)
@@ -125,9 +125,9 @@ def compare_curves(found: Curves, options: Options) -> Iterator[ClaimCheck]:
     yield from claim_rows("002", 108, 109, 112, 116, folder=options.folder)
 
 
-def compare_systems(found: Table, options: Options) -> Iterator[ClaimCheck]:
+def compare_systems(table: Table, options: Options) -> Iterator[ClaimCheck]:
     """Report the parts of the information for every attack; the paper's diagrams have no numbers."""
-    for (attack, _), information in found.items():
+    for (attack, _), information in table.items():
         shown = ", ".join(f"{name} {value:.3f}" for name, value in information.parts.items())
         yield ClaimCheck(f"{_named(attack)}, alpha = {SHOWN_STRENGTH:g}", "diagram only", shown)
         scores = ", ".join(f"{name} {value:.3f}" for name, value in information.scores.items())
@@ -136,10 +136,10 @@ def compare_systems(found: Table, options: Options) -> Iterator[ClaimCheck]:
     yield from claim_rows("002", 115, 116, folder=options.folder)
 
 
-def write_scores(name: str, found: Table | Curves, options: Options) -> Tables:
+def write_scores(name: str, informations: Table | Curves, options: Options) -> Tables:
     """Write all numbers as a table."""
     lines = ["attack,factors,alpha,score,printed,measured"]
-    for (attack, k), entry in found.items():
+    for (attack, k), entry in informations.items():
         along = zip(STRENGTHS, entry, strict=True) if isinstance(entry, list) else [(ALPHA, entry)]
         for alpha, information in along:
             for score, value in information.scores.items():
@@ -147,17 +147,17 @@ def write_scores(name: str, found: Table | Curves, options: Options) -> Tables:
     yield name, "\n".join(lines) + "\n"
 
 
-def draw_table(found: Table, options: Options) -> Pictures:
+def draw_table(table: Table, options: Options) -> Pictures:
     """Draw measured values as bars, with marks for the values of the printed formulas."""
-    groups = {f"{_named(attack)},\nK = {k}": entry.scores for (attack, k), entry in found.items()}
-    marks = {f"{_named(attack)},\nK = {k}": printed(k, attack, ALPHA) for attack, k in found}
+    groups = {f"{_named(attack)},\nK = {k}": entry.scores for (attack, k), entry in table.items()}
+    marks = {f"{_named(attack)},\nK = {k}": printed(k, attack, ALPHA) for attack, k in table}
     yield "tab1", bars_figure(groups, "nats (marks: as printed)", marks=marks)
 
 
-def draw_curves(found: Curves, options: Options) -> Pictures:
+def draw_curves(curves: Curves, options: Options) -> Pictures:
     """Draw a panel for every attack and number of factors, with the printed curves."""
     panels, marks = {}, {}
-    for (attack, k), informations in found.items():
+    for (attack, k), informations in curves.items():
         title = f"{_named(attack)}, K = {k}"
         panels[title] = {score: [entry.scores[score] for entry in informations] for score in ("MIG", "UniBound")}
         marks[title] = {
@@ -175,16 +175,16 @@ def draw_curves(found: Curves, options: Options) -> Pictures:
     yield "sec5.1", figure
 
 
-def draw_systems(name: str, found: Table, options: Options) -> Pictures:
+def draw_systems(name: str, table: Table, options: Options) -> Pictures:
     """Draw circles (Figure 1), the terms of MIG and UniBound (Figure 2b) or bands (Figures 2a and 4)."""
-    parts = {_named(attack): entry.parts for (attack, _), entry in found.items()}
+    parts = {_named(attack): entry.parts for (attack, _), entry in table.items()}
     if name == "fig1":
         yield "fig1", circles_figure(parts)
     if name in ("fig2", "fig4"):
         end = "a" if name == "fig2" else ""
         yield f"{name}{end}", bands_figure(parts)
     if name == "fig2":
-        gaps = {_named(attack): (entry.best, entry.second, entry.rest) for (attack, _), entry in found.items()}
+        gaps = {_named(attack): (entry.best, entry.second, entry.rest) for (attack, _), entry in table.items()}
         yield "fig2b", gap_figure(gaps)
 
 
@@ -241,14 +241,14 @@ def compute(options: Options) -> Repeated:
     return Repeated({name: np.array([setting.values(name) for setting in evaluations]).T for name in names})
 
 
-def compare(found: Repeated, options: Options) -> Iterator[ClaimCheck]:
+def compare(repeated: Repeated, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3c: scores vary with the training seed, not with the evaluation seed."""
-    for name, table in found.scores.items():
+    for name, table in repeated.scores.items():
         means = " ".join(f"{value:.3f}" for value in table.mean(axis=1))
         yield ClaimCheck(f"{name}: mean of {table.shape[1]} evaluations, by training", "figure only", means)
         if len(table) > 1:
-            training, evaluation = found.spreads(name)
-            low, high = found.ratio(name)
+            training, evaluation = repeated.spreads(name)
+            low, high = repeated.ratio(name)
             claim = f"{name}: scores vary more over trainings than over evaluations"
             here = f"standard deviation {training:.4f} over trainings, {evaluation:.4f} over evaluations, "
             here += f"ratio of variances [{low:.2g}, {high:.2g}]"
@@ -257,12 +257,12 @@ def compare(found: Repeated, options: Options) -> Iterator[ClaimCheck]:
             yield ClaimCheck(claim, "yes", here, holds, 120, undecided=True, value=value)
 
 
-def draw(found: Repeated, options: Options) -> Pictures:
+def draw(repeated: Repeated, options: Options) -> Pictures:
     """Draw means over evaluations with their range, one group of bars per training."""
-    n_trainings = len(next(iter(found.scores.values())))
+    n_trainings = len(next(iter(repeated.scores.values())))
     bars, ranges = {}, {}
     for training in range(n_trainings):
-        of_training = {name: table[training] for name, table in found.scores.items()}
+        of_training = {name: table[training] for name, table in repeated.scores.items()}
         bars[f"seed {training}"] = {name: float(row.mean()) for name, row in of_training.items()}
         ranges[f"seed {training}"] = {name: (float(row.min()), float(row.max())) for name, row in of_training.items()}
     yield "fig3c", bars_figure(bars, "score", ranges=ranges)
@@ -272,19 +272,19 @@ FLAT, STRONGLY, NEAR_ZERO = 0.05, 0.5, 0.02
 TWO_SIDED = 1.96  # half-width of a 95 % interval in standard errors
 
 
-def compare_scores(found: dict[str, Decomposed], options: Options) -> Iterator[ClaimCheck]:
+def compare_scores(models: dict[str, Decomposed], options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3a: MIG and UniBound mostly agree, but not for FactorVAE."""
-    for name, model in found.items():
+    for name, model in models.items():
         shown = ", ".join(f"{score} {_interval(model, score)}" for score in model.scores)
         yield ClaimCheck(f"{name} ({model.n_rows} rows: {model.rows_description})", "figure only", shown)
-    for name, model in found.items():
+    for name, model in models.items():
         for numbers, which in ((model.by_grid, "all combinations of fewer values"), (model.by_rows, "random rows")):
             if numbers:
                 shown = ", ".join(f"{n}: {value:.3f}" for n, value in numbers.items())
                 yield ClaimCheck(f"{name}: UniBound on {which}", "all 737,280 images", shown)
-    if "FactorVAE" not in found or len(found) < 2:
+    if "FactorVAE" not in models or len(models) < 2:
         return
-    mine, others = found["FactorVAE"], [model for name, model in found.items() if name != "FactorVAE"]
+    mine, others = models["FactorVAE"], [model for name, model in models.items() if name != "FactorVAE"]
     best, most = (max(model.scores[score] for model in others) for score in ("MIG", "UniBound"))
     here = f"{_interval(mine, 'MIG')}, others up to {best:.3f}"
     gap = mine.scores["MIG"]
@@ -300,21 +300,21 @@ def compare_scores(found: dict[str, Decomposed], options: Options) -> Iterator[C
 UNIBOUND_0 = "UniBound of FactorVAE is almost 0, unlike that of other models"
 
 
-def compare_parts(found: dict[str, Decomposed], options: Options) -> Iterator[ClaimCheck]:
+def compare_parts(models: dict[str, Decomposed], options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3b: FactorVAE is redundant; beta-TCVAE has more unique information than beta-VAE."""
-    for name, model in found.items():
+    for name, model in models.items():
         shown = ", ".join(f"{part} {low:.3f} to {high:.3f}" for part, (low, high) in model.bounds.items())
         yield ClaimCheck(f"{name} ({model.n_rows} rows: {model.rows_description})", "figure only", shown)
-    if "FactorVAE" in found and len(found) > 1:
-        least = {name: model.bounds["redundant"][0] for name, model in found.items()}
+    if "FactorVAE" in models and len(models) > 1:
+        least = {name: model.bounds["redundant"][0] for name, model in models.items()}
         mine = least.pop("FactorVAE")
         below = [name for name, value in least.items() if value < mine]
         here = f"{mine:.3f}, " + ", ".join(f"{name} {value:.3f}" for name, value in least.items())
         claim = "FactorVAE has the most redundant information, by the lower bound"
         yield ClaimCheck(claim, "yes", here, len(below) == len(least), in_part=bool(below))
-    if {"beta-VAE", "beta-TCVAE"} <= found.keys():
+    if {"beta-VAE", "beta-TCVAE"} <= models.keys():
         for part, paper in (("unique", "much higher"), ("synergistic", "a little higher")):
-            first, second = found["beta-VAE"].bounds[part], found["beta-TCVAE"].bounds[part]
+            first, second = models["beta-VAE"].bounds[part], models["beta-TCVAE"].bounds[part]
             here = f"{second[0]:.3f} to {second[1]:.3f}, beta-VAE {first[0]:.3f} to {first[1]:.3f}"
             claim = f"beta-TCVAE has more {part} information than beta-VAE"
             yield ClaimCheck(claim, paper, here, sum(second) > sum(first))
@@ -329,9 +329,9 @@ def _interval(model: Decomposed, score: str) -> str:
     return f"{value:.3f} [{max(value - reach, 0):.3f}, {value + reach:.3f}]"
 
 
-def compare_attacks(found: dict[str, Attacked], options: Options) -> Iterator[ClaimCheck]:
+def compare_attacks(models: dict[str, Attacked], options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3d: only UniBound detects redundancy."""
-    for name, model in found.items():
+    for name, model in models.items():
         for score, values in model.scores.items():
             yield ClaimCheck(f"{name}: {score} at strength {_list(model.strengths)}", "figure only", _list(values))
         variants = {"copies, unmixed": model.identity, "new codes only": model.new_alone, "drawn codes": model.sampled}
@@ -358,24 +358,24 @@ def compare_attacks(found: dict[str, Attacked], options: Options) -> Iterator[Cl
         yield ClaimCheck(claim, "strongly", here, holds, 119, undecided=not defined, value=first - last)
 
 
-def draw_scores(found: dict[str, Decomposed], options: Options) -> Pictures:
+def draw_scores(models: dict[str, Decomposed], options: Options) -> Pictures:
     """Draw bars of the four scores, and UniBound against the number of rows."""
-    yield "fig3a", bars_figure({name: model.scores for name, model in found.items()}, "score")
+    yield "fig3a", bars_figure({name: model.scores for name, model in models.items()}, "score")
     for which in ("by_grid", "by_rows"):
-        rows = list(getattr(next(iter(found.values())), which))
+        rows = list(getattr(next(iter(models.values())), which))
         if len(rows) > 1:
-            curves = {name: list(getattr(model, which).values()) for name, model in found.items()}
+            curves = {name: list(getattr(model, which).values()) for name, model in models.items()}
             yield f"fig3a-{which.replace('_', '-')}", curves_figure(curves, rows, "UniBound", across="rows")
 
 
-def draw_parts(found: dict[str, Decomposed], options: Options) -> Pictures:
+def draw_parts(models: dict[str, Decomposed], options: Options) -> Pictures:
     """Draw the intervals between lower and upper bounds."""
-    yield "fig3b", interval_figure({name: model.bounds for name, model in found.items()})
+    yield "fig3b", interval_figure({name: model.bounds for name, model in models.items()})
 
 
-def draw_attacks(found: dict[str, Attacked], options: Options) -> Pictures:
+def draw_attacks(models: dict[str, Attacked], options: Options) -> Pictures:
     """Draw scores against the strength of the attack, also for copies that are not mixed."""
-    for name, model in found.items():
+    for name, model in models.items():
         shown = {score: model.scores[score] for score in ("BetaVAE", "FactorVAE", "MIG", "UniBound")}
         curves = shown | {f"{score}, unmixed": values for score, values in model.identity.items()}
         figure = curves_figure(curves, model.strengths, "score", across="strength of the redundancy attack")

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import t as student
-
-from unweave.evidence import EvidenceError
+from unweave.arrays import student_reach
+from unweave.errors import FileError
 from unweave.sweeps import summary
 from unweave_papers.paper003.settings import COLUMNS
 
@@ -38,12 +37,12 @@ class SeedMean:
 
 def means_of(table: Any) -> dict[Key, SeedMean]:
     """Return the means of a sweep's table by setting and metric."""
-    found = {}
+    means = {}
     for row in summary(table).iter_rows(named=True):
         row = row | {"dgp": row["world"], "n": row["n_rows"]}
         key = (*(row[name] for name in COLUMNS), row["metric"])
-        found[key] = SeedMean(row["mean"], row["low"], row["high"], row["n_seeds"])
-    return found
+        means[key] = SeedMean(row["mean"], row["low"], row["high"], row["n_seeds"])
+    return means
 
 
 def authors_means(folder: str | Path, experiment: str) -> dict[Key, SeedMean]:
@@ -55,7 +54,7 @@ def authors_means(folder: str | Path, experiment: str) -> dict[Key, SeedMean]:
     """
     path = Path(folder) / f"{experiment}.csv"
     if not path.is_file():
-        raise EvidenceError(f"{path} does not exist: pass the folder with exp01.csv to exp15.csv as --authors-data.")
+        raise FileError(f"{path} does not exist: pass the folder with exp01.csv to exp15.csv as --authors-data.")
     with path.open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if "infeasible" not in row["note"]]
     with_intervals = {(row["run"], row["sweep"]) for row in rows if row["ci_lo"] or row["std"]}
@@ -80,7 +79,7 @@ def _read(row: dict[str, str], intervals: bool) -> SeedMean:
         return SeedMean(mean, n_seeds=n_seeds)
     half = 0.0
     if row["std"] and n_seeds > 1:
-        half = float(student.ppf(0.975, n_seeds - 1)) * float(row["std"]) / math.sqrt(n_seeds)
+        half = student_reach(float(row["std"]), n_seeds - 1) / math.sqrt(n_seeds)
     return SeedMean(mean, mean - half, mean + half, n_seeds)
 
 

@@ -57,13 +57,13 @@ def checklist(evidence: Evidence, seed: int = 0) -> list[ChecklistItem]:
     >>> [item.answer for item in items[:4]]
     ['fine', 'fine', 'note', 'fine']
     """
-    found = diagnose(evidence)
+    diagnosis = diagnose(evidence)
     floors = {
         label: noise_floor(metric, evidence, n_draws=N_DRAWS, seed=seed)
         for label, metric in CHECKED.items()
         if evidence.n_rows >= metric.card.min_rows
     }
-    return [ChecklistItem(k + 1, *item) for k, item in enumerate(_items(evidence, found, floors))]
+    return [ChecklistItem(k + 1, *item) for k, item in enumerate(_items(evidence, diagnosis, floors))]
 
 
 def checklist_table(items: list[ChecklistItem]) -> Any:
@@ -72,13 +72,15 @@ def checklist_table(items: list[ChecklistItem]) -> Any:
     return plain_table(("", "item of the checklist (003, appendix A)", "answer", "on these data"), rows)
 
 
-def _items(evidence: Evidence, found: Diagnosis, floors: dict[str, NoiseFloor]) -> Iterator[tuple[str, Answer, str]]:
+def _items(
+    evidence: Evidence, diagnosis: Diagnosis, floors: dict[str, NoiseFloor]
+) -> Iterator[tuple[str, Answer, str]]:
     n, m, d = evidence.n_rows, evidence.n_codes, evidence.n_factors
-    dependent = found.effective_dimension < d or found.dependence_class.value not in ("independent", "unknown")
+    dependent = diagnosis.effective_dimension < d or diagnosis.dependence_class.value not in ("independent", "unknown")
     yield _codes_per_row(n, m, d)
     yield _baseline(floors)
     matched = "matched (m = d)" if m == d else "overcomplete (m > d)" if m > d else "undercomplete (m < d)"
-    yield "Know your assumptions", "note", f"The factors are {_dependence(found)}; the codes are {matched}."
+    yield "Know your assumptions", "note", f"The factors are {_dependence(diagnosis)}; the codes are {matched}."
     easy = m == d and not dependent
     yield (
         "Matched and independent",
@@ -103,14 +105,14 @@ def _items(evidence: Evidence, found: Diagnosis, floors: dict[str, NoiseFloor]) 
     yield (
         "A high MCC need not mean identifiability",
         "beware" if doubtful else "fine",
-        f"Random codes score {high:.2f}, and the factors are {_dependence(found)}.",
+        f"Random codes score {high:.2f}, and the factors are {_dependence(diagnosis)}.",
     )
     yield (
         "A high DCI-D need not mean disentanglement",
         "beware" if m > d else "fine",
         "Mixed codes score higher if there are more of them." if m > d else "There are no more codes than factors.",
     )
-    several = [constraint for constraint in found.constraints if not constraint.is_single]
+    several = [constraint for constraint in diagnosis.constraints if not constraint.is_single]
     yield (
         "Redundancy of several factors",
         "beware" if several else "fine",
@@ -140,11 +142,11 @@ def _baseline(floors: dict[str, NoiseFloor]) -> tuple[str, Answer, str]:
     )
 
 
-def _dependence(found: Diagnosis) -> str:
-    if found.constraints:
-        return f"functions of {found.effective_dimension:g} free factors"
+def _dependence(diagnosis: Diagnosis) -> str:
+    if diagnosis.constraints:
+        return f"functions of {diagnosis.effective_dimension:g} free factors"
     words = {"independent": "independent", "correlated": "correlated", "nonlinear dependence": "nonlinearly dependent"}
-    return words.get(found.dependence_class.value, "of unknown dependence")
+    return words.get(diagnosis.dependence_class.value, "of unknown dependence")
 
 
 def _with_property(concerns: str) -> str:

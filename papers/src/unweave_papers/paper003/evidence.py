@@ -151,7 +151,7 @@ def null_mcc(
     """Return the mean MCC of independent normal codes and factors."""
     rng = np.random.default_rng(0)
     work = n_rows * (n_codes + n_factors) * (10 if correlation == "rdc" else 1)
-    found = [
+    scores = [
         float(
             mcc(
                 rng.normal(size=(n_rows, n_factors)),
@@ -162,7 +162,7 @@ def null_mcc(
         )
         for _ in range(int(np.clip(MOST_WORK / work, 5, N_DRAWS)))
     ]
-    return MeasuredFigure.over_seeds(found)
+    return MeasuredFigure.over_seeds(scores)
 
 
 def copies_share_importance() -> ClaimEvidence:
@@ -218,10 +218,10 @@ def a_constraint_leaves_one_dimension() -> ClaimEvidence:
     Our result: the effective dimension is d - 1.
     """
     factors = OneFactorConstraint(5).sample(2000, np.random.default_rng(0))
-    found = diagnose(Evidence(factors, factors))
+    diagnosis = diagnose(Evidence(factors, factors))
     figures = {
         "effective dimension by construction, d = 5": OneFactorConstraint(5).effective_dimension,
-        "effective dimension measured, d = 5": found.effective_dimension,
+        "effective dimension measured, d = 5": diagnosis.effective_dimension,
     }
     return ClaimEvidence.by_rule(figures, lambda v: v[1] == 1)
 
@@ -343,10 +343,10 @@ def the_closed_form_of_a_symmetric_mixing() -> ClaimEvidence:
 def the_least_mcc_of_a_symmetric_mixing() -> ClaimEvidence:
     """Claim 23: MCC of a symmetric mixing is smallest at rho = -epsilon."""
     rhos = np.linspace(-0.99, 0.99, 1981)
-    found = [mcc_of_mixed_pair(float(rho), 0.5) for rho in rhos]
+    scores = [mcc_of_mixed_pair(float(rho), 0.5) for rho in rhos]
     figures = {
-        "rho of the least MCC, epsilon = .5": float(rhos[int(np.argmin(found))]),
-        "least MCC": min(found),
+        "rho of the least MCC, epsilon = .5": float(rhos[int(np.argmin(scores))]),
+        "least MCC": min(scores),
         "(1 + 2 sqrt(1 - epsilon^2)) / 3": (1 + 2 * math.sqrt(0.75)) / 3,
         "closed form here": least_mcc_of_mixed_pair(0.5),
     }

@@ -28,10 +28,10 @@ from unweave_papers.paper003.tables import TABLES
 OPTIONS = ("seed", "n_seeds", "metrics", "protocol", "authors_data", "n_jobs", "cluster")
 
 
-def compare_cells(name: str, found: Computed, options: Options) -> Iterator[ClaimCheck]:
+def compare_cells(name: str, computed: Computed, options: Options) -> Iterator[ClaimCheck]:
     """Check the claims about these cells, and count the cells that agree with the authors' data if these are given."""
-    yield from checked_claims(found.ours)
-    yield from counted(list(compared(name, found.theirs, found.ours)))
+    yield from checked_claims(computed.ours)
+    yield from counted(list(compared(name, computed.theirs, computed.ours)))
 
 
 def checked_claims(means: Mapping[Key, SeedMean]) -> Iterator[ClaimCheck]:
@@ -53,20 +53,20 @@ def checked_claims(means: Mapping[Key, SeedMean]) -> Iterator[ClaimCheck]:
         yield ClaimCheck(claim.statement, paper, here, holds is True, claim.number, in_part=holds is None)
 
 
-def compare_all(found: list[CellAgreement], options: Options) -> Iterator[ClaimCheck]:
+def compare_all(agreements: list[CellAgreement], options: Options) -> Iterator[ClaimCheck]:
     """Count agreeing cells by experiment and metric, and list every cell that does not agree."""
-    yield from counted(found)
-    for entry in found:
+    yield from counted(agreements)
+    for entry in agreements:
         if not entry.overlaps:
             theirs, ours = (f"{mean.mean:.4f} [{mean.low:.4f}, {mean.high:.4f}]" for mean in (entry.theirs, entry.ours))
             yield ClaimCheck(f"{entry.cell}, {entry.metric}", theirs, f"{ours}; {entry.reason}", False)
 
 
-def counted(found: list[CellAgreement]) -> Iterator[ClaimCheck]:
+def counted(agreements: list[CellAgreement]) -> Iterator[ClaimCheck]:
     """Count overlapping intervals and equal means for every experiment and metric."""
-    groups = Counter((entry.experiment, entry.metric) for entry in found)
+    groups = Counter((entry.experiment, entry.metric) for entry in agreements)
     for (experiment, metric), n_cells in groups.items():
-        cells = [entry for entry in found if (entry.experiment, entry.metric) == (experiment, metric)]
+        cells = [entry for entry in agreements if (entry.experiment, entry.metric) == (experiment, metric)]
         alone = sum(not entry.theirs.has_interval for entry in cells)
         overlap, equal = sum(entry.overlaps for entry in cells), sum(entry.equal for entry in cells)
         paper = f"{n_cells} cells" + (f", {alone} without an interval" if alone else "")
@@ -74,14 +74,14 @@ def counted(found: list[CellAgreement]) -> Iterator[ClaimCheck]:
         yield ClaimCheck(f"{experiment}, {metric}: authors' data", paper, here, overlap == n_cells)
 
 
-def write_cells(name: str, found: Computed, options: Options) -> Tables:
+def write_cells(name: str, computed: Computed, options: Options) -> Tables:
     """Write the means as CSV."""
-    yield f"{name}-{protocol_of(options)}", table_of_means(found)
+    yield f"{name}-{protocol_of(options)}", table_of_means(computed)
 
 
-def draw_figures(found: Computed, options: Options) -> Pictures:
+def draw_figures(computed: Computed, options: Options) -> Pictures:
     """Draw every figure that was computed."""
-    for name, parts in found.figures.items():
+    for name, parts in computed.figures.items():
         yield f"{name}-{protocol_of(options)}", guardians_figure(FIGURES[name], parts)
 
 

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from unweave.evidence import EvidenceError
+from unweave.errors import InputError
 from unweave.report.figures.geometry import FAINT, INK
 from unweave.sweeps import run
 from unweave_papers.experiment import Options
@@ -227,10 +227,10 @@ def means(
     wanted = options.metrics or metrics
     for label in wanted:
         if label not in ALL:
-            raise EvidenceError(f"003 has no metric {label!r}: it has {', '.join(ALL)}.")
+            raise InputError(f"003 has no metric {label!r}: it has {', '.join(ALL)}.")
     kept = tuple(label for label in metrics if label in wanted)
     if not kept:
-        raise EvidenceError(f"None of these metrics is shown here: choose from {', '.join(metrics)}.")
+        raise InputError(f"None of these metrics is shown here: choose from {', '.join(metrics)}.")
     first = FIRST_SEED if options.seed is None else options.seed
     seeds = range(first, first + (options.n_seeds or declared.n_seeds))
     sweep = declared.sweep(protocol_of(options), settings, kept, seeds)
@@ -266,24 +266,24 @@ def computed_experiment(declared: DeclaredSweep, figures: Iterable[PaperFigure],
 def comparisons(options: Options) -> list[CellAgreement]:
     """Compare all cells of the fifteen experiments with the authors' data, by the released code's protocol."""
     options = dataclasses.replace(options, protocol="authors")
-    found: list[CellAgreement] = []
+    agreements: list[CellAgreement] = []
     for name, declared in SWEEPS.items():
-        found += compared(name, theirs(name, options), means(declared, declared.settings, COMPARED, options))
-    return found
+        agreements += compared(name, theirs(name, options), means(declared, declared.settings, COMPARED, options))
+    return agreements
 
 
-def table_of_means(found: Computed) -> str:
+def table_of_means(computed: Computed) -> str:
     """Return means and intervals as CSV, beside the authors' if they are known."""
-    rows = [[*key, *_numbers(mean), *_numbers(found.theirs.get(key))] for key, mean in found.ours.items()]
+    rows = [[*key, *_numbers(mean), *_numbers(computed.theirs.get(key))] for key, mean in computed.ours.items()]
     return _csv([*COLUMNS, "metric", *NUMBERS, *(f"authors_{name}" for name in NUMBERS)], rows)
 
 
-def table_of_comparisons(found: Iterable[CellAgreement]) -> str:
+def table_of_comparisons(agreements: Iterable[CellAgreement]) -> str:
     """Return every comparison as CSV."""
     names = [f"{side}_{name}" for side in ("authors", "here") for name in NUMBERS]
     rows = [
         [entry.experiment, entry.cell, entry.metric, *numbers, entry.overlaps, entry.equal, entry.reason]
-        for entry in found
+        for entry in agreements
         for numbers in [_numbers(entry.theirs) + _numbers(entry.ours)]
     ]
     return _csv(["experiment", "cell", "metric", *names, "overlap", "equal", "reason"], rows)
@@ -523,9 +523,9 @@ def _maps(figure: PaperFigure, shown: Shown) -> Figure:
             axes.set_visible(True)
             values = np.full((len(ys), len(xs)), np.nan)
             for setting in part.settings:
-                found = means.get((*setting.key, metric))
-                if found is not None:
-                    values[ys.index(value_of(setting, part.y)), xs.index(value_of(setting, part.x))] = found.mean
+                mean = means.get((*setting.key, metric))
+                if mean is not None:
+                    values[ys.index(value_of(setting, part.y)), xs.index(value_of(setting, part.x))] = mean.mean
             image = _map(axes, values, xs, ys)
             axes.set_title(f"{metric}, {source}" if len(sources) > 1 else metric, fontsize=9)
             if k % per_row == 0:

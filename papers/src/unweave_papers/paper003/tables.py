@@ -46,9 +46,11 @@ def _mark(entry: Mapping[str, object]) -> tuple[str, str]:
     return TICKS[entry["verdict"]], shown  # type: ignore[index]
 
 
-def compare_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: Options) -> Iterator[ClaimCheck]:
+def compare_marks(
+    marks_of_metric: Mapping[str, Mapping[str, tuple[str, str]]], options: Options
+) -> Iterator[ClaimCheck]:
     """Compare every mark with the paper's; a mark can be undecided."""
-    for name, by_property in found.items():
+    for name, by_property in marks_of_metric.items():
         title, theirs = TABLE_3[name]
         for (key, (mark, number)), of_paper in zip(by_property.items(), theirs, strict=True):
             agree = None if mark == TICKS["undecided"] else mark == of_paper
@@ -56,11 +58,11 @@ def compare_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: O
     yield from claim_rows("003", 91, folder=options.folder)
 
 
-def draw_marks(found: Mapping[str, Mapping[str, tuple[str, str]]], options: Options) -> Pictures:
+def draw_marks(marks_of_metric: Mapping[str, Mapping[str, tuple[str, str]]], options: Options) -> Pictures:
     """Draw our marks beside the paper's."""
     rows = {
         TABLE_3[name][0]: [(mark, theirs) for (mark, _), theirs in zip(row.values(), TABLE_3[name][1], strict=True)]
-        for name, row in found.items()
+        for name, row in marks_of_metric.items()
     }
     drawn = mark_table_figure(rows, PROPERTIES, title="by the audit (in the paper)")
     yield "tab3", drawn
@@ -90,9 +92,9 @@ def null_rows(options: Options) -> dict[int, NullRow]:
     }
 
 
-def compare_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[ClaimCheck]:
+def compare_nulls(nulls: Mapping[int, NullRow], options: Options) -> Iterator[ClaimCheck]:
     """Compare the paper's bound and observed MCC with ours, and check the claims of the ledger."""
-    for n, row in found.items():
+    for n, row in nulls.items():
         bound, observed = TABLE_F3[n]
         name = f"m/n = {N_CODES / n:g} (n = {n})"
         yield ClaimCheck(
@@ -106,29 +108,29 @@ def compare_nulls(found: Mapping[int, NullRow], options: Options) -> Iterator[Cl
     yield from claim_rows("003", 74, 75, 76, 77, 78, folder=options.folder)
 
 
-def write_nulls(found: Mapping[int, NullRow], options: Options) -> Tables:
+def write_nulls(nulls: Mapping[int, NullRow], options: Options) -> Tables:
     """Write the scores of noise and the bounds as a table."""
     lines = ["n,bound of the paper,bound,observed in the paper,all rows,low,high,a fifth of the rows,expected"]
-    for n, row in found.items():
+    for n, row in nulls.items():
         fifth = "" if row.fifth is None else f"{row.fifth.value:.4f}"
         ours = ",".join(f"{number:.4f}" for number in row.all_rows.numbers)
         lines.append(f"{n},{TABLE_F3[n][0]},{row.bound:.4f},{TABLE_F3[n][1]},{ours},{fifth},{row.theory:.4f}")
     yield "tabF3", "\n".join(lines) + "\n"
 
 
-def draw_nulls(found: Mapping[int, NullRow], options: Options) -> Pictures:
+def draw_nulls(nulls: Mapping[int, NullRow], options: Options) -> Pictures:
     """Draw MCC and bounds against m/n."""
     curves = {
         "observed in the paper": [observed for _, observed in TABLE_F3.values()],
-        "a fifth of the rows": [math.nan if row.fifth is None else row.fifth.value for row in found.values()],
-        "sqrt(2 log m / n)": [row.bound for row in found.values()],
-        "all rows": [row.all_rows.value for row in found.values()],
-        "expected": [row.theory for row in found.values()],
+        "a fifth of the rows": [math.nan if row.fifth is None else row.fifth.value for row in nulls.values()],
+        "sqrt(2 log m / n)": [row.bound for row in nulls.values()],
+        "all rows": [row.all_rows.value for row in nulls.values()],
+        "expected": [row.theory for row in nulls.values()],
     }
     bands = {
-        "all rows": tuple(list(ends) for ends in zip(*(r.all_rows.numbers[1:] for r in found.values()), strict=True))
+        "all rows": tuple(list(ends) for ends in zip(*(r.all_rows.numbers[1:] for r in nulls.values()), strict=True))
     }
-    ticks = [f"{N_CODES / n:g}" for n in found]
+    ticks = [f"{N_CODES / n:g}" for n in nulls]
     drawn = curves_figure(curves, ticks, "MCC-P of noise", across="m/n, m = d = 10", bands=bands, limits=(0, 1.05))  # type: ignore[arg-type]
     yield "tabF3", drawn
 

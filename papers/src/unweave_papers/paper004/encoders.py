@@ -88,12 +88,12 @@ def best_single_code_accuracy(evidence: Evidence) -> float:
     best = []
     for factor in evidence.factors.T:
         labels = np.unique(factor, return_inverse=True)[1]
-        found = []
+        accuracies = []
         for code in evidence.codes.T:
             forest = RandomForestClassifier(TREES, max_depth=DEPTH, random_state=0)
             forest.fit(code[train, None], labels[train])
-            found.append(float((forest.predict(code[test, None]) == labels[test]).mean()))
-        best.append(max(found))
+            accuracies.append(float((forest.predict(code[test, None]) == labels[test]).mean()))
+        best.append(max(accuracies))
     return float(np.mean(best))
 
 
@@ -279,8 +279,8 @@ def over_mixing(metrics: Mapping[str, Scored], options: Options, n_rows: int = T
 
 def over_mixing_by_rows(metric: Scored, options: Options) -> ToyCurves:
     """Scores of one metric by alpha and delta, with a panel for every number of rows (Figures 12 and 13)."""
-    found = {n: over_mixing({f"{n:,} rows": metric}, options, n) for n in ROWS}
-    return ToyCurves("alpha", ALPHAS, {name: panel for part in found.values() for name, panel in part.panels.items()})
+    curves = {n: over_mixing({f"{n:,} rows": metric}, options, n) for n in ROWS}
+    return ToyCurves("alpha", ALPHAS, {name: panel for part in curves.values() for name, panel in part.panels.items()})
 
 
 def over_nuisance(metrics: Mapping[str, Scored], options: Options) -> ToyCurves:

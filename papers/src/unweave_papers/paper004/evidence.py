@@ -81,9 +81,9 @@ def both_rise_with_dependence() -> ClaimEvidence:
 
     Our result: sufficiency does not fall. Minimality falls at first, at alpha = .85.
     """
-    found = [_both(_classes(0.85, delta)) for delta in DELTAS]
-    figures = {f"minimality, delta = {d:g}": m for d, (m, _) in zip(DELTAS, found, strict=True)}
-    figures |= {f"sufficiency, delta = {d:g}": s for d, (_, s) in zip(DELTAS, found, strict=True)}
+    pairs = [_both(_classes(0.85, delta)) for delta in DELTAS]
+    figures = {f"minimality, delta = {d:g}": m for d, (m, _) in zip(DELTAS, pairs, strict=True)}
+    figures |= {f"sufficiency, delta = {d:g}": s for d, (_, s) in zip(DELTAS, pairs, strict=True)}
     return ClaimEvidence.by_rule(
         figures, lambda v: None if v[3] < v[0] - 0.02 and _never_falls(v[5:]) else _never_falls(v)
     )

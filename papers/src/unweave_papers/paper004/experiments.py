@@ -42,71 +42,71 @@ from unweave_papers.trained import N_STEPS, annealed_vae, beta_vaes, factor_vaes
 FALLS = 0.05
 
 
-def compare(claims: tuple[int, ...], found: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
+def compare(claims: tuple[int, ...], results: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
     """Report every curve, and check the claims about it; the paper gives its curves as figures only."""
-    for panel, curves in found.panels.items():
+    for panel, curves in results.panels.items():
         for name, values in curves.items():
-            where = f"{found.across} {found.ticks[0]:g} to {found.ticks[-1]:g}"
+            where = f"{results.across} {results.ticks[0]:g} to {results.ticks[-1]:g}"
             shown = " ".join(f"{value:.3f}" for value in values)
             yield ClaimCheck(", ".join(filter(None, (panel, name, where))), "figure only", shown)
     yield from claim_rows("004", *claims, folder=options.folder)
 
 
-def compare_nuisance(found: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
+def compare_nuisance(curves: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3: only minimality falls with the nuisance."""
-    yield from compare((128, 129), found, options)
-    falls = {name: values[0] - values[-1] for name, values in found.panels[""].items() if name != "minimality"}
+    yield from compare((128, 129), curves, options)
+    falls = {name: values[0] - values[-1] for name, values in curves.panels[""].items() if name != "minimality"}
     fallen = {name: fall for name, fall in falls.items() if fall > FALLS}
     here = ", ".join(f"{name} by {fall:.2f}" for name, fall in fallen.items()) or "no other"
     yield ClaimCheck("No other metric falls with the nuisance.", "minimality only", here, not fallen, in_part=True)
 
 
-def compare_times(found: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
+def compare_times(curves: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 4: growth of computing times, which depend on the machine."""
-    yield from compare((134,), found, options)
-    times = found.panels[""]
-    more = found.ticks[-1] / found.ticks[0]
+    yield from compare((134,), curves, options)
+    times = curves.panels[""]
+    more = curves.ticks[-1] / curves.ticks[0]
     for name, values in times.items():
         growth = f"{values[-1] / values[0]:.1f}"
         yield ClaimCheck(f"{name}: ratio of times for {more:g} times the factors", "figure only", growth)
-    yield faster_than_rivals(found)
+    yield faster_than_rivals(curves)
 
 
-def faster_than_rivals(found: ToyCurves) -> ClaimCheck:
+def faster_than_rivals(curves: ToyCurves) -> ClaimCheck:
     """Check whether minimality and sufficiency together are faster than MIG and than modularity.
 
     The times are those for the largest number of factors.
     """
-    times = found.panels[""]
+    times = curves.panels[""]
     ours = times["minimality, sufficiency"][-1]
     slower = [name for name in ("MIG", "modularity") if times[name][-1] > ours]
     here = f"{1000 * ours:.1f} ms; " + ", ".join(f"{name} {1000 * times[name][-1]:.1f} ms" for name in times)
-    claim = f"Minimality and sufficiency together are faster than MIG and modularity for {found.ticks[-1]:g} factors."
+    claim = f"Minimality and sufficiency together are faster than MIG and modularity for {curves.ticks[-1]:g} factors."
     return ClaimCheck(claim, "yes", here, len(slower) == 2, in_part=bool(slower))
 
 
-def write_toys(name: str, found: ToyCurves, options: Options) -> Tables:
+def write_toys(name: str, results: ToyCurves, options: Options) -> Tables:
     """Write all numbers as a table."""
-    lines = [f"panel,curve,{found.across},value"]
-    for panel, curves in found.panels.items():
+    lines = [f"panel,curve,{results.across},value"]
+    for panel, curves in results.panels.items():
         for curve, values in curves.items():
-            rows = zip(found.ticks, values, strict=True)
+            rows = zip(results.ticks, values, strict=True)
             lines += [f'"{panel}","{curve}",{tick:g},{value:.6f}' for tick, value in rows]
     yield name, "\n".join(lines) + "\n"
 
 
-def draw_toys(name: str, title: str, found: ToyCurves, options: Options) -> Pictures:
+def draw_toys(name: str, title: str, curves: ToyCurves, options: Options) -> Pictures:
     """Draw all panels; colours of curves go from blue (dependent factors) to red (independent), as in 004."""
-    ordered = len(found.panels) > 1 or name in ("fig9", "fig14")
+    ordered = len(curves.panels) > 1 or name in ("fig9", "fig14")
     figure = panels_figure(
-        found.panels,
-        found.ticks,
-        found.label,
-        across=found.across,
+        curves.panels,
+        curves.ticks,
+        curves.label,
+        across=curves.across,
         in_order=ordered,
-        limits=(-0.04, 1.06) if found.label == "score" else None,
+        limits=(-0.04, 1.06) if curves.label == "score" else None,
         heading=title,
-        logarithmic=found.label != "score",
+        logarithmic=curves.label != "score",
     )
     yield name, figure
 
@@ -154,10 +154,10 @@ STRONG, STABLE = 0.5, 0.3
 ACCURACY, IRS = (best_single_code_accuracy, "accuracy"), (robustness, "IRS")
 
 
-def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimCheck]:
+def compare_accuracy(correlations: Correlations, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 5: sufficiency has the highest and most stable correlation with accuracy."""
-    yield from _numbers(found)
-    mine, others = found.of("sufficiency"), found.others("sufficiency")
+    yield from _numbers(correlations)
+    mine, others = correlations.of("sufficiency"), correlations.others("sufficiency")
     best = float(np.nanmax(others[0]))
     here = f"{mine[0]:.2f}, the best other {best:.2f}"
     claim = "independent factors: sufficiency correlates most with accuracy"
@@ -171,11 +171,11 @@ def compare_accuracy(found: Correlations, options: Options) -> Iterator[ClaimChe
     yield ClaimCheck(claim, "all of them", here, bool(falls.all()), 135, value=float(falls.sum()))
 
 
-def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimCheck]:
+def compare_robustness(correlations: Correlations, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 6: minimality correlates most with IRS, and strongly, at every level of dependence."""
-    yield from _numbers(found)
-    mine, others = found.of("minimality"), found.others("minimality")
-    lowest = found.lower[:, found.metrics.index("minimality")].min()
+    yield from _numbers(correlations)
+    mine, others = correlations.of("minimality"), correlations.others("minimality")
+    lowest = correlations.lower[:, correlations.metrics.index("minimality")].min()
     here = f"{mine.min():.2f} to {mine.max():.2f}, intervals from {lowest:.2f}"
     holds = mine.min() > STRONG and lowest > 0
     claim = "minimality correlates strongly with IRS at every level"
@@ -190,38 +190,46 @@ def compare_robustness(found: Correlations, options: Options) -> Iterator[ClaimC
     yield ClaimCheck(claim, "yes", here, bool(highest.all()), 135, value=float(highest.sum()))
 
 
-def compare_settings(ledger: int, found: Correlations, options: Options) -> Iterator[ClaimCheck]:
+def compare_settings(ledger: int, correlations: Correlations, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figures 10, 11, 15 and 16: the number of bins or samples hardly changes the correlations."""
-    yield from _numbers(found)
-    spread, lowest = float(np.nanmax(np.ptp(found.values, axis=1))), float(np.nanmin(found.values))
+    yield from _numbers(correlations)
+    spread, lowest = float(np.nanmax(np.ptp(correlations.values, axis=1))), float(np.nanmin(correlations.values))
     claim = "largest difference between settings at one level"
     yield ClaimCheck.number(claim, "small", spread, below=STABLE, ledger=ledger)
     yield ClaimCheck.number("smallest correlation of any setting", "strong", lowest, above=STRONG, ledger=ledger)
 
 
-def write_comparison(name: str, found: Correlations, options: Options) -> Tables:
+def write_comparison(name: str, correlations: Correlations, options: Options) -> Tables:
     """Write the correlations and their intervals as a table."""
     lines = ["level,metric,correlation,lower,upper"]
-    for i, level in enumerate(found.levels):
-        for j, metric in enumerate(found.metrics):
-            numbers = ",".join(f"{table[i, j]:.4f}" for table in (found.values, found.lower, found.upper))
+    for i, level in enumerate(correlations.levels):
+        for j, metric in enumerate(correlations.metrics):
+            numbers = ",".join(
+                f"{table[i, j]:.4f}" for table in (correlations.values, correlations.lower, correlations.upper)
+            )
             lines.append(f'"{level}","{metric}",{numbers}')
     yield name, "\n".join(lines) + "\n"
 
 
-def draw_comparison(name: str, target: str, found: Correlations, options: Options) -> Pictures:
+def draw_comparison(name: str, target: str, correlations: Correlations, options: Options) -> Pictures:
     """Draw a curve for every metric over the levels of dependence."""
-    curves = {metric: found.of(metric) for metric in found.metrics}
-    bands = {metric: (found.lower[:, j], found.upper[:, j]) for j, metric in enumerate(found.metrics)}
-    figure = curves_figure(curves, found.levels, f"rank correlation with {target}", bands=bands, limits=(-1.05, 1.05))
+    curves = {metric: correlations.of(metric) for metric in correlations.metrics}
+    bands = {
+        metric: (correlations.lower[:, j], correlations.upper[:, j]) for j, metric in enumerate(correlations.metrics)
+    }
+    figure = curves_figure(
+        curves, correlations.levels, f"rank correlation with {target}", bands=bands, limits=(-1.05, 1.05)
+    )
     yield name, figure
 
 
-def _numbers(found: Correlations) -> Iterator[ClaimCheck]:
-    for j, metric in enumerate(found.metrics):
-        rows = zip(found.values[:, j], found.lower[:, j], found.upper[:, j], strict=True)
+def _numbers(correlations: Correlations) -> Iterator[ClaimCheck]:
+    for j, metric in enumerate(correlations.metrics):
+        rows = zip(correlations.values[:, j], correlations.lower[:, j], correlations.upper[:, j], strict=True)
         shown = "  ".join(f"{value:.2f} [{low:.2f}, {high:.2f}]" for value, low, high in rows)
-        yield ClaimCheck(f"{metric}, by level ({found.n_encoders} encoders, 90% intervals)", "figure only", shown)
+        yield ClaimCheck(
+            f"{metric}, by level ({correlations.n_encoders} encoders, 90% intervals)", "figure only", shown
+        )
 
 
 N_SEEDS = 3  # with ten settings these are thirty encoders; the paper has 36

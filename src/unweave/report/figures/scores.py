@@ -17,9 +17,11 @@ from matplotlib.patches import Rectangle
 from unweave.auditing import Audit
 from unweave.auditing.measurement import PROPERTIES, Property
 from unweave.auditing.properties import LOSSY_SHARE, PARTLY, SATISFIED, CurvePoint
+from unweave.errors import InputError, OptionError
 from unweave.estimators.matching import best_matching
 from unweave.evaluation import Evaluation, Row
-from unweave.evidence import Evidence, EvidenceError, FactorKind
+from unweave.evidence import Evidence, FactorKind
+from unweave.report.answer import layers
 from unweave.report.figures.codes import Pair, factor_bars_figure, matched_pairs_figure, matrix_figure
 from unweave.report.figures.geometry import FAINT, INK, blank_figure, colour_of, quiet
 from unweave.sentences import texts
@@ -115,6 +117,7 @@ def evaluation_plot(
     kind: str | None = None,
     metric: str | None = None,
     representation: str | None = None,
+    rung: str = "direction",
     factors: Any = None,
     codes: Any = None,
 ) -> Figure:
@@ -129,12 +132,14 @@ def evaluation_plot(
     several = len(evaluation.representations) > 1
     kind = kind or ("comparison" if several else "scores")
     if kind not in KINDS:
-        raise EvidenceError(f"There is no plot of kind {kind!r}: choose one of {', '.join(KINDS)}.")
+        raise InputError(f"There is no plot of kind {kind!r}: choose one of {', '.join(KINDS)}.")
     if kind == "pairs":
         return _pairs(evaluation, factors, codes)
+    if kind == "layers":
+        return layers_figure(evaluation, rung)
     name = representation or evaluation.representations[0]
     if name not in evaluation.representations:
-        raise EvidenceError(f"There is no representation {name!r}: there are {', '.join(evaluation.representations)}.")
+        raise OptionError(f"There is no representation {name!r}: there are {', '.join(evaluation.representations)}.")
     return KINDS[kind](evaluation, metric, name)
 
 
@@ -156,7 +161,7 @@ def _comparison(evaluation: Evaluation, metric: str | None, _: str) -> Figure:
     label = metric or evaluation.labels[0]
     rows = [row for name in evaluation.representations if (row := evaluation.row(label, name)) is not None]
     if not rows:
-        raise EvidenceError(f"There is no score of {label!r}: there are {', '.join(evaluation.labels)}.")
+        raise InputError(f"There is no score of {label!r}: there are {', '.join(evaluation.labels)}.")
     letters = comparison.letters if (comparison := evaluation.data.comparison.get(label)) else {}
     down = rows[0].card.lower_is_better
     dots = [_with_letters(_dot(row, row.representation), letters.get(row.representation, "")) for row in rows]
@@ -170,7 +175,7 @@ def _with_letters(dot: Dot, letters: str) -> Dot:
 
 def _verdicts(evaluation: Evaluation, _: str | None, __: str) -> Figure:
     if all(row.verdict is None for row in evaluation.rows):
-        raise EvidenceError("There are no verdicts: evaluate without quick=True.")
+        raise InputError("There are no verdicts: evaluate without quick=True.")
     return verdicts_figure(
         {
             name: {
@@ -181,6 +186,29 @@ def _verdicts(evaluation: Evaluation, _: str | None, __: str) -> Figure:
     )
 
 
+def layers_figure(evaluation: Evaluation, rung: str = "direction") -> Figure:
+    """Return a curve for every factor over the representations in their order, with intervals and the noise of all."""
+    found = layers(evaluation, rung)
+    if found is None:
+        raise InputError("There is no ladder of these representations: compare them with the panel or identification.")
+    figure, axes = blank_figure(max(4.5, 1.8 + 0.5 * len(found.representations)), 3.2)
+    places = np.arange(len(found.representations))
+    for k, (factor, cells) in enumerate(found.cells.items()):
+        low, value, high = (
+            [math.nan if (each := getattr(cell, name)) is None else each for cell in cells]
+            for name in ("low", "value", "high")
+        )
+        axes.plot(places, value, marker="o", markersize=3.5, linewidth=1.5, color=colour_of(k), label=factor)
+        axes.fill_between(places, low, high, color=colour_of(k), alpha=0.15, linewidth=0)
+    axes.axhspan(0, found.noise, color=FAINT, zorder=0, label="noise")
+    axes.set_xticks(places, found.representations, rotation=45 if len(places) > 6 else 0, fontsize=8)
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_ylabel(f"recovery: {rung.replace('_', ' ')}", fontsize=9)
+    quiet(axes)
+    axes.legend(frameon=False, fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
 def _matrix(evaluation: Evaluation, metric: str | None, representation: str) -> Figure:
     factors = evaluation.data.factor_names
     codes = evaluation.data.representations[representation].code_names
@@ -189,7 +217,7 @@ def _matrix(evaluation: Evaluation, metric: str | None, representation: str) -> 
             matrix = np.asarray(row.score.parts[shown.part]) if row.score else np.empty((0, 0))
             if shown.columns == "factors" and matrix.shape == (len(codes), len(factors)):
                 return matrix_figure(matrix, codes, factors, shown.meaning)
-    raise EvidenceError("No score has a matrix of codes by factors: evaluate mcc, mig or dci_disentanglement.")
+    raise InputError("No score has a matrix of codes by factors: evaluate mcc, mig or dci_disentanglement.")
 
 
 def _factors(evaluation: Evaluation, metric: str | None, representation: str) -> Figure:
@@ -201,15 +229,13 @@ def _factors(evaluation: Evaluation, metric: str | None, representation: str) ->
                      for name, mean in means.items()} if floor else {}  # fmt: skip
             ends = getattr(interval, "per_factor", {}) or {}
             return factor_bars_figure(row.score.per_factor, noise, ends, row.label)
-    raise EvidenceError("No score has values per factor: evaluate mcc, mig or identification.")
+    raise InputError("No score has values per factor: evaluate mcc, mig or identification.")
 
 
 def _pairs(evaluation: Evaluation, factors: Any, codes: Any) -> Figure:
     """Plot each factor against its code in the best one-to-one matching by absolute rank correlation."""
     if factors is None or codes is None:
-        raise EvidenceError(
-            "A plot of pairs needs the data, which an evaluation does not keep: pass factors and codes."
-        )
+        raise InputError("A plot of pairs needs the data, which an evaluation does not keep: pass factors and codes.")
     from unweave.estimators.correlation import Spearman
     from unweave.metrics.matrices import correlation_matrix
 
@@ -238,7 +264,7 @@ def _rows(evaluation: Evaluation, metric: str | None, representation: str) -> li
     labels = evaluation.labels if metric is None else [metric]
     rows = [row for label in labels if (row := evaluation.row(label, representation)) is not None]
     if not rows:
-        raise EvidenceError(f"There is no score of {metric!r}: there are {', '.join(evaluation.labels)}.")
+        raise InputError(f"There is no score of {metric!r}: there are {', '.join(evaluation.labels)}.")
     return rows
 
 
@@ -246,7 +272,8 @@ KINDS: dict[str, Callable[[Evaluation, str | None, str], Figure]] = {
     "scores": _scores,
     "matrix": _matrix,
     "factors": _factors,
-    "pairs": _scores,  # not called: evaluation_plot handles pairs itself, because they need the data
+    "pairs": _scores,  # not called, like layers: evaluation_plot handles these itself
+    "layers": _scores,
     "verdicts": _verdicts,
     "comparison": _comparison,
 }
@@ -324,7 +351,7 @@ def audit_figure(audit: Audit) -> Figure:
     factor.
     """
     if audit.refusal:
-        raise EvidenceError(f"This audit cannot be drawn: {audit.refusal}")
+        raise InputError(f"This audit cannot be drawn: {audit.refusal}")
     figure = Figure(figsize=(11.0, 8.8), layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(f"{audit.metric}   {'  '.join(audit.ticks)}", fontsize=13)

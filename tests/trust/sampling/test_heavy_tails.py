@@ -1,0 +1,31 @@
+"""Intervals of factors with heavy tails say that they are too narrow."""
+
+import numpy as np
+import pytest
+
+from unweave import Evidence
+from unweave.metrics import mcc
+from unweave.trust import interval
+from unweave.trust.intervals import tail_index
+
+
+def said(factors, codes):
+    return any(note.kind == "heavy_tails" for note in interval(mcc, Evidence(factors, codes), n_parts=2).notes)
+
+
+@pytest.mark.parametrize("n_rows", [300, 600, 2000])
+def test_heavy_tails_are_said_and_normal_ones_are_not(n_rows):
+    drawn = [np.random.default_rng([5, seed]) for seed in range(20)]
+    heavy = [said(rng.standard_t(2, size=(n_rows, 2)), rng.normal(size=(n_rows, 2))) for rng in drawn]
+    in_codes = [said(rng.normal(size=(n_rows, 2)), rng.standard_t(2, size=(n_rows, 2))) for rng in drawn]
+    plain = [said(rng.normal(size=(n_rows, 3)), rng.uniform(size=(n_rows, 3))) for rng in drawn]
+    classes = [said(rng.integers(0, 4, size=(n_rows, 2)), rng.integers(0, 9, size=(n_rows, 2))) for rng in drawn]
+    assert min(np.mean(heavy), np.mean(in_codes)) >= 0.95
+    assert max(np.mean(plain), np.mean(classes)) <= 0.05
+
+
+def test_the_tail_index_of_pareto_columns_is_theirs():
+    """Hill's estimate has a standard error of the index over the root of the number of values, here 1,000."""
+    for index in (1.5, 2.0, 5.0):
+        column = np.random.default_rng(0).pareto(index, size=20_000) + 1
+        assert tail_index(Evidence(None, np.r_[column, -column])) == pytest.approx(index, rel=0.12)
