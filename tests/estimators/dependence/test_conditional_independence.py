@@ -72,11 +72,7 @@ def test_power_on_a_linear_dependence(test, rho):
 @pytest.mark.parametrize("rho", [0.0, 0.7])
 @pytest.mark.parametrize(
     "code",
-    [
-        lambda a, b, e: a**2 + e,
-        lambda a, b, e: np.cos(2 * a) + 0.5 * e,
-        lambda a, b, e: a * b + 0.5 * e,
-    ],
+    [lambda a, b, e: a**2 + e, lambda a, b, e: np.cos(2 * a) + 0.5 * e, lambda a, b, e: a * b + 0.5 * e],
     ids=["square", "wave", "product"],
 )
 def test_nonlinear_power_where_the_linear_test_has_little(code, rho):

@@ -302,10 +302,7 @@ def test_one_latent_is_no_pair():
         (lambda: manifold_mutual_information(np.eye(3), sets=[[0, 1], [1]]), "not two disjoint sets"),
         (lambda: total_entropy(np.ones(4)), "samples x outputs x latents"),
         (lambda: total_entropy(Torus(), prior=GaussianMixture(((0.0,) * 3,), ((1.0,) * 3,))), "3 latents and"),
-        (
-            lambda: total_entropy(Torus(), n_samples=0),
-            "n_samples=0 of total_entropy is not",
-        ),
+        (lambda: total_entropy(Torus(), n_samples=0), "n_samples=0 of total_entropy is not"),
         (lambda: total_entropy("decoder"), "cannot be differentiated here"),
         (lambda: total_entropy(Jacobians(np.eye(3), scales=[1.0, 2.0])), "one scale per latent"),
     ],

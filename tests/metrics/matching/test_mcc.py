@@ -3,7 +3,7 @@ import pytest
 
 from unweave import Evidence
 from unweave.estimators import RandomDependence
-from unweave.estimators.matching import matched_correlation_by_chance
+from unweave.estimators.correlation import matched_correlation_by_chance
 from unweave.findings import Finding
 from unweave.metrics import mcc
 
