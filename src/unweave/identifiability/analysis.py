@@ -275,7 +275,7 @@ def _rank_recoveries(model: ResponseModel, codes: CodeTable) -> Callable[[int, f
     fits = read.DirectionFits(model, codes.as_scores())
     paths = [fits.held_out(kind, read.DIRECTION_PENALTIES) for kind in ("standard", "independent")]
     steps = [list(step) for folds in paths for step in zip(*folds, strict=True)]
-    return lambda j, known: max(known, *(fits.readout(j, step).r2 for step in steps))
+    return lambda j, known: max(known, *fits.r2s(j, steps))
 
 
 def _refitted(model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]) -> Callable[[int], _Fitted]:
@@ -294,9 +294,9 @@ def _refitted(model: ResponseModel, codes: CodeTable, path: read.Path, places: l
         penalties = read.PENALTIES[steps % n_steps]
         chosen = [refits(kind, float(p), None)[k] for k, p in enumerate(penalties)]
         # in one model for all: a model of one factor hides the leakage by which readouts differ
-        rivals = [fits.readout(j, list(step), several=True).r2 for step in by_step.T]
+        *rivals, known = fits.r2s(j, [*by_step.T, chosen], several=True)
         best = int(np.argmax(rivals))
-        if len(places) > 1 and rivals[best] > fits.readout(j, chosen, several=True).r2:
+        if len(places) > 1 and rivals[best] > known:
             kind, chosen = "independent", list(by_step[:, best])
             penalties = np.full(model.sample.n_folds, read.DIRECTION_PENALTIES[best])
         interval = functools.cache(functools.partial(fits.intervals, j, kind, penalties, refits))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from unweave.arrays import FloatArray, Rows
+from unweave.arrays import FloatArray, Rows, student_reach
 from unweave.estimators.correlation import normal_scores
 from unweave.estimators.regression import natural_spline
 from unweave.evidence import Evidence
@@ -319,6 +319,10 @@ class ResponseModel:
         self.grams = np.stack([self.design[at].T @ self.design[at] for at in block])
         self.counts = np.array([at.sum() for at in block])
         left = self._leaving_out(self.grams)
+        # copied once, because every fit needs them: a model of all functions has the Gram matrices themselves
+        self.grams_of_models = [
+            self.grams if model.size == p else self.grams[:, model[:, None], model] for model in self.models
+        ]
         self.inverses = [self._inverse(model, left) for model in self.models]
         self.covariances = []  # of the functions of each factor without each block: z* is drawn from these rows
         for start, stop in zip(self.starts[:d], self.stops[:d], strict=True):
@@ -362,25 +366,33 @@ class ResponseModel:
         return self.fit_products(*self.products(columns), together=together)
 
     def fit_products(
-        self, products: FloatArray, squares: FloatArray, *, together: bool = False, several: bool = False
+        self,
+        products: FloatArray,
+        squares: FloatArray,
+        *,
+        together: bool = False,
+        several: bool = False,
+        n_readouts: int = 1,
     ) -> Fits:
         """Fit columns of which only the products with the functions, and their squares, are known.
 
-        With ``several``, models of one factor are left out.
+        With ``several``, models of one factor are left out. With ``together``, the columns are this many readouts of
+        equal width, one after another.
         """
         left = self._leaving_out(products)
-        fits, losses = [], []
-        for model, inverse in zip(self.models, self.inverses, strict=True):
-            found = inverse @ left[:, model]
-            held_out = found[:-1]
-            explained = (held_out * (2 * products[:, model] - self.grams[:, model[:, None], model] @ held_out)).sum(1)
-            fits.append(found)
+        first = len(self.factors) if several and len(self.factors) > 1 else 0
+        fits, losses = {}, []
+        for i in range(first, len(self.models)):
+            model = self.models[i]
+            fits[i] = self.inverses[i] @ left[:, model]
+            held_out = fits[i][:-1]
+            explained = (held_out * (2 * products[:, model] - self.grams_of_models[i] @ held_out)).sum(axis=1)
             losses.append(squares - explained)
         loss = np.stack(losses)  # models x blocks x columns
         if together:
-            loss = np.broadcast_to(loss.sum(axis=2, keepdims=True), loss.shape)
-        first = len(self.factors) if several and len(self.factors) > 1 else 0
-        which = first + self._smallest_sufficient(loss[first:], first)
+            of_readouts = loss.reshape(*loss.shape[:2], n_readouts, -1).sum(axis=3)
+            loss = np.repeat(of_readouts, loss.shape[2] // n_readouts, axis=2)
+        which = first + self._smallest_sufficient(loss, first)
         n_columns = squares.shape[1]
         coefficients = np.zeros((len(left), self.design.shape[1], n_columns))
         n_left = np.r_[self.sample.n_rows - self.counts, self.sample.n_rows].astype(np.float64)
@@ -431,21 +443,33 @@ class ResponseModel:
         stops = np.cumsum([factor.target.shape[1] for factor in self.factors]).tolist()
         return [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
 
-    def readout_of(self, j: int, fits: Fits) -> Readout:
-        """Response of a readout of factor j from the fits of its columns."""
-        variances = self.variances(fits).sum(axis=1)
-        own = fits.coefficients[:, self.starts[j] : self.stops[j]]
-        with_target = self.covariances[j] @ self.with_target(j)
-        covariance = (own * with_target).sum(axis=(1, 2))
-        of_target = (self.with_target(j) * with_target).sum(axis=(1, 2))
+    def _variances_and_correlations(self, j: int, fits: Fits, n_readouts: int) -> tuple[FloatArray, FloatArray]:
+        """Of readouts of factor j: variances, (blocks + 1) x readouts x parts, and correlations with the target."""
+        target = self.with_target(j)
+        shape = (len(fits.noise), n_readouts, target.shape[1])
+        variances = self.variances(fits).reshape(*shape, -1).sum(axis=2)
+        own = fits.coefficients[:, self.starts[j] : self.stops[j]].reshape(shape[0], -1, *shape[1:])
+        with_target = self.covariances[j] @ target
+        covariance = (own * with_target[:, :, None]).sum(axis=(1, 3))
+        of_target = (target * with_target).sum(axis=(1, 2))[:, None]
         # squared coefficients are too large by their sampling variance; the jackknife estimates by how much
         variances = variances - jackknife_bias(variances)
         covariance = covariance - jackknife_bias(covariance)
-        variances[:, -1] = np.maximum(variances[:, -1], 0.0)
+        variances[..., -1] = np.maximum(variances[..., -1], 0.0)
+        return variances, covariance / np.sqrt(np.maximum(variances.sum(axis=2), TINY) * of_target)
+
+    def r2s_of(self, j: int, fits: Fits, n_readouts: int) -> FloatArray:
+        """``Readout.r2`` of several readouts of factor j, whose columns were fitted one readout after another."""
+        correlation = self._variances_and_correlations(j, fits, n_readouts)[1][-1]
+        return np.minimum(np.square(np.maximum(correlation, 0.0)), 1.0)
+
+    def readout_of(self, j: int, fits: Fits) -> Readout:
+        """Response of a readout of factor j from the fits of its columns."""
+        of_readouts, correlations = self._variances_and_correlations(j, fits, 1)
+        variances, correlation = of_readouts[:, 0], correlations[:, 0]
         total = np.maximum(variances.sum(axis=1), TINY)
-        correlation = covariance / np.sqrt(total * of_target)
         r2 = np.square(np.maximum(correlation, 0.0))
-        reach = stats.t.ppf((1 + LEVEL) / 2, max(len(r2) - 2, 1)) * jackknife_error(correlation[:-1])
+        reach = student_reach(jackknife_error(correlation[:-1]), max(len(r2) - 2, 1), LEVEL)
         low, high = np.square(np.clip([correlation[-1] - reach, correlation[-1] + reach], 0.0, 1.0)).tolist()
         others = np.delete(variances[:, :-1], j, axis=1).sum(axis=1)
         leakage = np.maximum(others, 0.0) / total
@@ -480,7 +504,7 @@ class ResponseModel:
         scale = (2 * square + first_order) / max(2 * trace + 4 * found, TINY)
         if scale < TINY:
             return found, found
-        tail = float(stats.norm.sf(stats.t.ppf((1 + LEVEL) / 2, n_free)))
+        tail = float(special.ndtr(-student_reach(1.0, n_free, LEVEL)))
         degrees = max(trace / scale, 1e-3)
         observed = found / scale + degrees
         low, high = (scale * float(special.chndtrinc(observed, degrees, p)) for p in (1 - tail, tail))
