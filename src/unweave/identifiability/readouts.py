@@ -99,6 +99,16 @@ def held_out_r2(path: Path, columns: slice, targets: FloatArray) -> float:
     return 1 - path.error(columns) / max(float(np.square(own - own.mean(axis=0)).sum()), TINY)
 
 
+def held_out_r2s(path: Path, columns: slice, width: int, targets: FloatArray) -> FloatArray:
+    """`held_out_r2` of several targets, each of so many of these columns."""
+    errors = path.errors[:, :, columns]
+    errors = errors.reshape(*errors.shape[:2], -1, width).sum(axis=3)
+    chosen = (errors.sum(axis=1, keepdims=True) - errors).argmin(axis=0)
+    found = np.take_along_axis(errors, chosen[None], axis=0)[0].sum(axis=0)
+    total = (targets[:, columns].var(axis=0) * len(targets)).reshape(-1, width).sum(axis=1)
+    return np.asarray(1 - found / np.maximum(total, TINY))
+
+
 def ridge_path(
     inputs: FloatArray, targets: FloatArray, fold: Rows, penalties: FloatArray, n_kept: int | None = None
 ) -> Path:
@@ -613,15 +623,25 @@ def tree_inputs(codes: CodeTable, rows: Rows) -> tuple[FloatArray, FloatArray]:
     return columns, components(codes, COMPONENTS_OF_TREES, rows)
 
 
+TREES, FEW_TREES = 40, 10
+
 TREES_MAY_LAG = 0.05  # in R2 on the first fold; trees that are further behind are not fitted for the other folds
 
 
 def tree_readout(
-    inputs: tuple[FloatArray, FloatArray], target: FloatArray, rival: FloatArray, fold: Rows, seed: int, j: int
+    inputs: tuple[FloatArray, FloatArray],
+    target: FloatArray,
+    rival: FloatArray,
+    linear_r2: float,
+    fold: Rows,
+    seed: int,
+    j: int,
 ) -> FloatArray:
     """Held-out predictions of extra trees on the codes that correlate most with the target, and on components.
 
-    ``rival`` are other held-out predictions, returned if trees predict the first fold clearly less well.
+    ``rival`` are other held-out predictions, returned if trees predict the first fold clearly less well than these or
+    than linear readouts. Ten trees are enough to see it: the squared error of a mean of t trees is a constant plus
+    their variance over t.
     """
     from sklearn.ensemble import ExtraTreesRegressor  # late: it takes half a second to import
 
@@ -636,12 +656,23 @@ def tree_readout(
             used = np.argsort(-np.asarray(likeness), kind="stable")[:MOST_CODES_OF_TREES]
         table = np.hstack([columns[:, used], scores]) if columns.shape[1] != 1 else columns
         trees = ExtraTreesRegressor(
-            40, min_samples_leaf=3, max_features=0.5, random_state=random_seed(seed, "trees of the ladder", j, k)
-        ).fit(table[train], target[train] if target.shape[1] > 1 else target[train, 0])
+            FEW_TREES if k == 0 else TREES,
+            min_samples_leaf=3,
+            max_features=0.5,
+            warm_start=True,
+            random_state=random_seed(seed, "trees of the ladder", j, k),
+        )
+        goal = target[train] if target.shape[1] > 1 else target[train, 0]
+        trees.fit(table[train], goal)
+        if k == 0:
+            of_trees = np.stack([tree.predict(table[test]).reshape(int(test.sum()), -1) for tree in trees.estimators_])
+            total, left = np.square(target[test]).sum(), target[test] - of_trees.mean(axis=0)
+            few = of_trees.var(axis=0, ddof=1).sum() * (1 / FEW_TREES - 1 / TREES)
+            best = min(np.square(target[test] - rival[test]).sum(), (1 - linear_r2) * total)
+            if np.square(left).sum() - few > best + TREES_MAY_LAG * total:
+                return rival
+            trees.set_params(n_estimators=TREES).fit(table[train], goal)
         predicted[test] = trees.predict(table[test]).reshape(int(test.sum()), -1)
-        errors = [np.square(target[test] - each[test]).sum() for each in (predicted, rival)]
-        if k == 0 and errors[0] > errors[1] + TREES_MAY_LAG * np.square(target[test]).sum():
-            return rival
     return predicted
 
 

@@ -12,6 +12,7 @@ coefficients. All fits of all columns follow from Gram matrices of 20 blocks of 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -159,6 +160,11 @@ class FactorTerms:
     factors_of_pairs: FloatArray
     is_number: bool
     scale: str = ""
+
+    def permuted(self, order: Rows) -> FactorTerms:
+        """The same columns with their rows in another order."""
+        target, functions, pairs = (each[order] for each in (self.target, self.functions, self.factors_of_pairs))
+        return replace(self, target=target, functions=functions, factors_of_pairs=pairs)
 
     def rows(self, index: Rows) -> FactorTerms:
         """The factor on some of the rows, with functions that are orthonormal on them."""
@@ -318,16 +324,19 @@ class ResponseModel:
         block = [sample.block == b for b in range(sample.n_blocks)]
         self.grams = np.stack([self.design[at].T @ self.design[at] for at in block])
         self.counts = np.array([at.sum() for at in block])
-        left = self._leaving_out(self.grams)
         # copied once, because every fit needs them: a model of all functions has the Gram matrices themselves
         self.grams_of_models = [
             self.grams if model.size == p else self.grams[:, model[:, None], model] for model in self.models
         ]
-        self.inverses = [self._inverse(model, left) for model in self.models]
+        self.inverses = [
+            self._inverses(grams, self.penalty[model])
+            for grams, model in zip(self.grams_of_models, self.models, strict=True)
+        ]
+        left = self._leaving_out(self.grams[:, 0])
         self.covariances = []  # of the functions of each factor without each block: z* is drawn from these rows
         for start, stop in zip(self.starts[:d], self.stops[:d], strict=True):
-            moments = left[:, start:stop, start:stop] / left[:, :1, :1]
-            mean = left[:, 0, start:stop] / left[:, 0, :1]
+            moments = self._leaving_out(self.grams[:, start:stop, start:stop]) / left[:, :1, None]
+            mean = left[:, start:stop] / left[:, :1]
             self.covariances.append(moments - mean[:, :, None] * mean[:, None])
 
     def _index_sets(self, of_pairs: NDArray[np.bool_]) -> tuple[list[Rows], NDArray[np.intp]]:
@@ -351,8 +360,10 @@ class ResponseModel:
         whole = totals.sum(axis=0)
         return np.concatenate([whole - totals, whole[None]])
 
-    def _inverse(self, model: Rows, grams: FloatArray) -> FloatArray:
-        part = grams[:, model[:, None], model] + np.diag(self.penalty[model])
+    def _inverses(self, grams: FloatArray, penalty: FloatArray) -> FloatArray:
+        """Inverses of the sums of Gram matrices over all blocks but one, and over all, each with the penalty."""
+        part, p = self._leaving_out(grams), penalty.size
+        part.reshape(len(part), -1)[:, :: p + 1] += penalty
         return np.asarray(np.linalg.inv(part))
 
     def products(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -554,6 +565,16 @@ class CodeTable:
         """Some of the codes with mean 0 and variance 1."""
         return np.asarray((self.columns(index) - self.mean[index]) / self.spread[index])
 
+    def views(self, index: slice) -> list[FloatArray]:
+        """`views` of some of the codes; those of few codes are kept, because permutations of a sample share them."""
+        if self.n_codes * self.rows.size > MOST_KEPT or index != slice(0, self.n_codes):
+            return views(self.columns(index))
+        return self._all_views
+
+    @functools.cached_property
+    def _all_views(self) -> list[FloatArray]:
+        return views(self.columns(slice(None)))
+
     def blocks(self, width: int = 256) -> list[slice]:
         """Slices of adjacent codes."""
         return [slice(start, min(start + width, self.n_codes)) for start in range(0, self.n_codes, width)]
@@ -573,6 +594,8 @@ def code_table(evidence: Evidence, alive: Rows, rows: Rows) -> CodeTable:
 
 
 VIEWS = 3
+
+MOST_KEPT = 1_000_000  # largest table of codes, in numbers, of which three views are kept
 
 LUCK = 0.01  # probability that any code of pure noise counts as informative
 
@@ -627,7 +650,7 @@ def code_responses(model: ResponseModel, codes: CodeTable) -> CodeResponses:
     bar = stats.t.isf(LUCK / max(VIEWS * m, 1), model.sample.n_blocks - 1)
     for block in codes.blocks():
         best = np.zeros((block.stop - block.start, d))
-        for columns in views(codes.columns(block)):
+        for columns in codes.views(block):
             variances = model.variances(model.fit(columns))
             n_blocks = len(variances) - 1
             corrected = n_blocks * variances[-1] - (n_blocks - 1) * variances[:-1].mean(axis=0)
