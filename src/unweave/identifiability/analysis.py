@@ -60,8 +60,10 @@ class Direction:
 
     Attributes
     ----------
+    predicted : array, n x q
+        Held-out predictions on the rows as they are.
     plain_r2 : float
-        Held-out R2 on the rows as they are.
+        Their R2.
     null_r2 : array
         The same for permuted targets.
     fitted : function
@@ -70,6 +72,7 @@ class Direction:
         Returns the recovery by ranks.
     """
 
+    predicted: FloatArray
     plain_r2: float
     null_r2: FloatArray
     fitted: Callable[[], _Fitted]
@@ -306,6 +309,7 @@ def _directions(
 
     return tuple(
         Direction(
+            path.readout(own, linear.sample.fold),
             read.held_out_r2(path, own, linear.targets),
             null_r2[j],
             functools.partial(fitted, j),
@@ -441,9 +445,10 @@ def nonlinear_readouts(evidence: Evidence, seed: int) -> tuple[Nonlinear, ...]:
             kernel_r2 = read.held_out_r2(path, columns, targets)
             null_r2 = read.held_out_r2s(path, nulls, width, targets)
             probe, plain, predictions = "kernel", kernel_r2, path.readout(columns, fold)
-            linear_r2 = part.directions[j].plain_r2
-            if max(plain, linear_r2) < ENOUGH:
-                guessed = read.tree_readout(inputs, factor.target, predictions, linear_r2, fold, seed, j)
+            linear = part.directions[j]
+            if max(plain, linear.plain_r2) < ENOUGH:
+                rivals = predictions, linear.predicted[rows] - part.model.factors[j].target[rows].mean(axis=0)
+                guessed = read.tree_readout(inputs, factor.target, rivals, fold, seed, j)
                 r2 = 1 - float(np.square(factor.target - guessed).sum() / np.square(factor.target).sum())
                 if r2 > plain:
                     probe, plain, predictions = "trees", r2, guessed

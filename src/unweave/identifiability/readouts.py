@@ -6,6 +6,7 @@ The penalty for a fold is the one with the smallest error on all other folds, so
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -623,25 +624,23 @@ def tree_inputs(codes: CodeTable, rows: Rows) -> tuple[FloatArray, FloatArray]:
     return columns, components(codes, COMPONENTS_OF_TREES, rows)
 
 
-TREES, FEW_TREES = 40, 10
+TREES_MAY_LAG = 0.05  # in R2; trees that are further behind are not fitted for the other folds
 
-TREES_MAY_LAG = 0.05  # in R2 on the first fold; trees that are further behind are not fitted for the other folds
+CLEARLY = 2.0  # standard errors by which trees may be behind
 
 
 def tree_readout(
     inputs: tuple[FloatArray, FloatArray],
     target: FloatArray,
-    rival: FloatArray,
-    linear_r2: float,
+    rivals: tuple[FloatArray, FloatArray],
     fold: Rows,
     seed: int,
     j: int,
 ) -> FloatArray:
     """Held-out predictions of extra trees on the codes that correlate most with the target, and on components.
 
-    ``rival`` are other held-out predictions, returned if trees predict the first fold clearly less well than these or
-    than linear readouts. Ten trees are enough to see it: the squared error of a mean of t trees is a constant plus
-    their variance over t.
+    ``rivals`` are held-out predictions by a kernel, returned if trees predict the first folds clearly less well than
+    these or than the linear ones after them.
     """
     from sklearn.ensemble import ExtraTreesRegressor  # late: it takes half a second to import
 
@@ -656,24 +655,21 @@ def tree_readout(
             used = np.argsort(-np.asarray(likeness), kind="stable")[:MOST_CODES_OF_TREES]
         table = np.hstack([columns[:, used], scores]) if columns.shape[1] != 1 else columns
         trees = ExtraTreesRegressor(
-            FEW_TREES if k == 0 else TREES,
-            min_samples_leaf=3,
-            max_features=0.5,
-            warm_start=True,
-            random_state=random_seed(seed, "trees of the ladder", j, k),
-        )
-        goal = target[train] if target.shape[1] > 1 else target[train, 0]
-        trees.fit(table[train], goal)
-        if k == 0:
-            of_trees = np.stack([tree.predict(table[test]).reshape(int(test.sum()), -1) for tree in trees.estimators_])
-            total, left = np.square(target[test]).sum(), target[test] - of_trees.mean(axis=0)
-            few = of_trees.var(axis=0, ddof=1).sum() * (1 / FEW_TREES - 1 / TREES)
-            best = min(np.square(target[test] - rival[test]).sum(), (1 - linear_r2) * total)
-            if np.square(left).sum() - few > best + TREES_MAY_LAG * total:
-                return rival
-            trees.set_params(n_estimators=TREES).fit(table[train], goal)
+            40, min_samples_leaf=3, max_features=0.5, random_state=random_seed(seed, "trees of the ladder", j, k)
+        ).fit(table[train], target[train] if target.shape[1] > 1 else target[train, 0])
         predicted[test] = trees.predict(table[test]).reshape(int(test.sum()), -1)
+        known = fold <= k
+        if any(_is_behind(target[known], predicted[known], rival[known]) for rival in rivals):
+            return rivals[0]
     return predicted
+
+
+def _is_behind(target: FloatArray, predicted: FloatArray, rival: FloatArray) -> bool:
+    """Whether squared errors are larger than a rival's by two standard errors, or by .05 of the target's variance."""
+    left, other = (np.square(target - each).sum(axis=1) for each in (predicted, rival))
+    excess = left - other
+    size = np.square(target).sum() * TREES_MAY_LAG
+    return bool(excess.sum() > min(size, CLEARLY * math.sqrt(excess.size) * float(excess.std())))
 
 
 def _correlations(columns: FloatArray, targets: FloatArray) -> FloatArray:
