@@ -23,10 +23,16 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.errors import InputError, InputWarning, OptionError
-from unweave.estimators.correlation import Correlation, Pearson, Spearman, features, orthonormal_basis
+from unweave.estimators.correlation import (
+    Correlation,
+    Pearson,
+    Spearman,
+    best_matching,
+    features,
+    orthonormal_basis,
+)
 from unweave.estimators.information import Histogram
 from unweave.estimators.linear_probes import LinearSvm
-from unweave.estimators.matching import best_matching
 from unweave.estimators.probes import GradientBoosting
 from unweave.evidence import Evidence
 from unweave.metrics.dci import concentration, weighted_mean

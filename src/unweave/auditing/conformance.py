@@ -20,24 +20,15 @@ from unweave.randomness import random_stream
 from unweave.score import Score
 
 CHANCE_TOLERANCE, N_STANDARD_ERRORS = 0.05, 3
-
 N_DRAWS = (3, 12, 48)  # more draws are made only if the scores of random codes vary too much to decide
-
 N_ROWS, N_FACTORS = 2000, 4  # the tolerances of cards hold for this many rows
-
 N_ROWS_OF_POSTERIORS = 1200  # fewer, because each draw from a posterior needs the density of every row
-
 FEW_ROWS = 400  # enough for checks that compare scores with each other
-
 ROWS_OF_CALLS = 200  # enough for checks of single calls
-
 N_LEVELS, POSTERIOR_STD = 4, 0.05
-
 MOST_REMEMBERED = 128
-
 _SEEN: dict[tuple[str, int], Evidence] = {}
 _LAST_CALL: dict[Metric, tuple[tuple[np.ndarray, ...], Score]] = {}
-
 Check = Callable[[Metric], None]
 
 

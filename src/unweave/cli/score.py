@@ -466,9 +466,9 @@ EVIDENCE_OPTIONS = ("kinds", "missing", "row_groups", "factor_names", "code_name
 
 def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any]) -> None:
     """Print how well the codes detect the concepts."""
+    from unweave.evaluation.concepts import concept_report
     from unweave.evidence import Evidence
     from unweave.evidence.blocks import RowBlocks
-    from unweave.metrics.concepts import concept_report
     from unweave.report.tables import concept_table
 
     if _pages(options):
@@ -476,7 +476,7 @@ def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any
     if isinstance(files.factors, RowBlocks):
         raise OptionError("Concepts are scored in memory, and this folder is too large: pass fewer of its files.")
     evidence = Evidence(files.factors, files.codes, **{name: settings[name] for name in EVIDENCE_OPTIONS})
-    concepts = concept_report(evidence)
+    concepts = concept_report(evidence, budget=0 if settings["quick"] else settings["budget"])
     if options["as_json"]:
         click.echo(json.dumps(concepts.to_dict(), allow_nan=False))
     else:

@@ -144,11 +144,8 @@ def explicitness(
 
 
 LARGEST_KEPT = 25_000_000  # numbers in the linear designs of all folds: 200 MB
-
 MARGIN = 0.5  # how far a prediction may lie outside the range of the training targets, in units of this range
-
 TRUSTED = 0.01  # with a smaller unexplained share of the training variance, predictions may lie further outside
-
 ABSURD = 10.0  # predictions further outside, in units of the range, are replaced by the training mean
 
 
@@ -323,8 +320,7 @@ def r2(
     """
     per_factor = held_out_r2(evidence, probe, n_folds, seed_from(rng))
     return Score(
-        raw=float(np.nanmean(per_factor)),
-        per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
+        raw=float(np.nanmean(per_factor)), per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True))
     )
 
 
