@@ -69,7 +69,8 @@ def bounds_hold(metric: Metric) -> None:
 def identity_is_best(metric: Metric) -> None:
     """The identity and permuted, rescaled factors have the best score, within the card's tolerances."""
     factors, card = factors_for(metric, 0), metric.card
-    for name, codes in {"identity": factors, "rescaled": factors[:, ::-1] * [2.0, -0.5, 3.0, -1.0] + 1.0}.items():
+    scales = 2.0 if card.equivalence == "orthogonal" else np.array([2.0, -0.5, 3.0, -1.0])
+    for name, codes in {"identity": factors, "rescaled": factors[:, ::-1] * scales + 1.0}.items():
         distance = abs(float(score_of(metric, factors, codes)) - card.best)
         allowed = card.identity_tolerance + card.order_tolerance
         assert distance <= allowed, (

@@ -17,10 +17,11 @@ from unweave.evidence.columns import quoted
 from unweave.findings import Finding
 
 Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
-Equivalence = Literal["permutation and scale", "elementwise", "affine", "bijection", "any"]
+Equivalence = Literal["orthogonal", "permutation and scale", "elementwise", "affine", "bijection", "any"]
 
 PROPERTIES = (  # properties that metrics of the catalogue measure; a user's metric may state another one
     "one-to-one recovery",
+    "linear identifiability",
     "explicitness",
     "modularity",
     "modularity and explicitness",
