@@ -186,7 +186,7 @@ def _widened(given: FloatArray, targets: list[Target]) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class FactorInformation:
+class SingleAndJoint:
     """For every factor: I(Y_i; Z_j) of its best unit j, I(Y_i; Z) of all codes, and H(Y_i); nan if it is constant."""
 
     alone: FloatArray
@@ -196,9 +196,9 @@ class FactorInformation:
 
 
 @memoised(on="both")
-def factor_information(
+def single_and_joint_information(
     evidence: Evidence, estimator: Information, joint: JointInformation, seed: int
-) -> FactorInformation:
+) -> SingleAndJoint:
     """Information about every factor in its best unit and in all codes, by one estimator, so that biases are similar.
 
     All codes together carry at least as much information as one unit. Where a classifier on all codes with few rows is
@@ -216,7 +216,7 @@ def factor_information(
         alone[j] = joint.joint_information(codes, labels, train, test)
     shares, _ = held_out_shares(evidence, joint, estimator, seed)
     of_all_codes = np.maximum(shares, 0.0) * factor_entropies(evidence, estimator)
-    return FactorInformation(alone, np.maximum(of_all_codes, alone), entropies, caveats)
+    return SingleAndJoint(alone, np.maximum(of_all_codes, alone), entropies, caveats)
 
 
 @metric_of_004(
@@ -269,7 +269,7 @@ def explicitness_ratio(
     >>> float(explicitness_ratio(factors, factors @ [[1.0, 1.0], [1.0, -1.0]])) > 0.95
     True
     """
-    found = factor_information(evidence, estimator, joint, seed_from(rng))
+    found = single_and_joint_information(evidence, estimator, joint, seed_from(rng))
     per_factor = found.together / found.entropies
     return Score(
         raw=float(np.nanmean(per_factor)),
@@ -531,7 +531,7 @@ def representations_invariance(
     ... )
     True
     """
-    found = factor_information(evidence, estimator, joint, seed_from(rng))
+    found = single_and_joint_information(evidence, estimator, joint, seed_from(rng))
     per_factor = 1 - (found.together - found.alone) / found.entropies
     return Score(
         raw=float(np.nanmean(per_factor)),
