@@ -189,7 +189,7 @@ CASES |= {
     "functions": lambda: [
         spline_basis.natural_spline(X[:, 0], 5),
         factor_functions.harmonics(ANGLES, 3).values,
-        factor_functions.polynomials(factor_functions.normal_quantiles(CODES[:, 2]), 3),
+        factor_functions.polynomials(pair_dependence.normal_scores(CODES[:, 2:3])[:, 0], 3),
         factor_functions.bounded(4 * X),
         exact_functions.open_to_least_squares(X, X @ [1.0, 2.0, 0.0] + 0.1 * CODES[:, 0]),
         exact_functions.polynomial_sources(X, X[:, 0] * X[:, 2]),

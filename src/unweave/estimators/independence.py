@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc, gammaln
 
 from unweave.arrays import FloatArray
-from unweave.estimators.regression import GradedColumns, harmonics, normal_quantiles, places, polynomials, products
+from unweave.estimators.correlation import normal_scores
+from unweave.estimators.regression import GradedColumns, harmonics, places, polynomials, products
 from unweave.options import Count, checks_options
 
 RIDGE = 1e-10
@@ -265,8 +266,8 @@ class NonlinearCovariance:
 
     def numeric(self, column: FloatArray) -> GradedColumns:
         """Normal scores of the column, and Legendre polynomials of its ranks of degree 2 and higher."""
-        score = normal_quantiles(column)
-        return GradedColumns(np.column_stack([score, polynomials(score, self.degree)[:, 1:]]), 1)
+        scores = normal_scores(column[:, None])
+        return GradedColumns(np.column_stack([scores, polynomials(scores[:, 0], self.degree)[:, 1:]]), 1)
 
     def circular(self, angle: FloatArray) -> GradedColumns:
         """Cosines and sines of the first ``degree // 2`` multiples of the angle (at least one)."""
@@ -292,8 +293,7 @@ class NonlinearCovariance:
                     functions = np.column_stack([functions, interactions])
                 yield remaining, remaining.residuals(functions)
 
-        scores = np.column_stack([normal_quantiles(column) for column in codes.T])
-        return pair_tests(standardised(scores), regressors, tested())
+        return pair_tests(normal_scores(codes), regressors, tested())
 
 
 def _with_products(mains: Sequence[GradedColumns], degree: int) -> tuple[FloatArray, list[list[int]]]:

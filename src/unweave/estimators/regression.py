@@ -12,7 +12,6 @@ from scipy.linalg import blas, lapack
 from scipy.special import eval_legendre, ndtr, ndtri
 
 from unweave.arrays import FloatArray
-from unweave.estimators.correlation import ranks
 from unweave.estimators.counts import entropy_of_counts
 
 EXACT = 1e-6
@@ -144,15 +143,6 @@ def harmonics(angle: FloatArray, n_harmonics: int) -> GradedColumns:
     """
     waves = [wave(k * angle) for k in range(1, n_harmonics + 1) for wave in (np.cos, np.sin)]
     return GradedColumns(np.column_stack(waves), 2)
-
-
-def normal_quantiles(column: FloatArray) -> FloatArray:
-    """Normal quantiles of the ranks.
-
-    >>> normal_quantiles(np.array([10.0, -1.0, 3.0])).round(3).tolist()
-    [0.967, -0.967, 0.0]
-    """
-    return np.asarray(ndtri((ranks(column) - 0.5) / column.size))
 
 
 def bounded(scores: FloatArray) -> FloatArray:

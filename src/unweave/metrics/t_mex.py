@@ -108,7 +108,7 @@ BY_NAME: dict[str, IndependenceTest] = {"linear": LinearCovariance(), "nonlinear
         "n m d q^2 / 2 for q tested functions of a factor: 1 for the linear test, about d + 3 for the nonlinear one; "
         "at most 100,000 rows, which need about 1 GB for d = 5"
     ),
-    version=3,
+    version=4,
     fails_when=(
         "codes are noise, which gives d mismatches, fewer than the d (d - 1) of a mixing; there are so many rows that "
         "a small effect of another factor is significant and counts like a mixing; or one factor is a function of "

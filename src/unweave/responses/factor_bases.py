@@ -14,7 +14,6 @@ from unweave.estimators.probes import Folds
 from unweave.estimators.regression import (
     harmonics,
     natural_spline,
-    normal_quantiles,
     orthonormal_columns,
     polynomials,
     unexplained_entropy,
@@ -88,7 +87,7 @@ def factor_view(evidence: Evidence, j: int) -> FactorView:
     few_classes = declared.kind.has_classes and levels.size <= MOST_CLASSES
     is_category = declared.kind.is_categorical
     indicators = (labels[:, None] == _frequent(labels)).astype(np.float64) if few_classes or is_category else None
-    scores = None if is_category else normal_quantiles(column)
+    scores = None if is_category else normal_scores(column[:, None])[:, 0]
     numbers = None if is_category else (column - column.mean()) / column.std()
     if indicators is not None:
         inputs = APART * indicators if scores is None else scores[:, None]
@@ -237,9 +236,10 @@ def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorBases:
     discrete = declared.kind.has_classes
     if declared.kind.is_circular:
         angle, share = declared.angle(values), declared.share_of_circle(values)
-        plane = np.sqrt(2) * _harmonics(angle, 1)
-        smooth, additive = (orthonormal_columns(_harmonics(angle, max(1, n // 2))) for n in (alone, max(2, together)))
-        return FactorBases(smooth, additive, plane, _harmonics(angle, 2), plane, plane, (plane,), share, False, True)
+        waves = harmonics(angle, max(2, alone // 2, together // 2)).values
+        plane = np.sqrt(2) * waves[:, :2]
+        smooth, additive = (orthonormal_columns(waves[:, : 2 * max(1, n // 2)]) for n in (alone, together))
+        return FactorBases(smooth, additive, plane, waves[:, :4], plane, plane, (plane,), share, False, True)
     if declared.kind.is_categorical:
         indicators = (values[:, None] == levels).astype(np.float64)
         basis = orthonormal_columns(indicators)
@@ -278,11 +278,6 @@ def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorBases:
         levels=discrete,
         circle=False,
     )
-
-
-def _harmonics(angle: FloatArray, n: int) -> FloatArray:
-    turns = angle[:, None] * np.arange(1, n + 1)
-    return np.hstack([np.cos(turns), np.sin(turns)])
 
 
 def has_lumps(values: FloatArray) -> bool:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
-from unweave.estimators.correlation import best_matching
-from unweave.estimators.regression import harmonics, normal_quantiles
+from unweave.estimators.correlation import best_matching, normal_scores
+from unweave.estimators.regression import harmonics
 from unweave.evidence import Evidence
 from unweave.responses.factor_bases import live_codes, varying_places
 from unweave.responses.responses import distinct_factors, responses_to_factors
@@ -158,7 +158,7 @@ def factor_design(evidence: Evidence, j: int) -> FactorDesign:
         plain = classes if declared.kind.is_categorical else column[:, None]
         return FactorDesign(plain, classes, plain, classes, classes, in_steps=True)
     number = (column - column.mean()) / max(column.std(), TINY)
-    ranks = normal_quantiles(column)
+    ranks = normal_scores(column[:, None])[:, 0]
     n_knots = int(np.clip(n // ROWS_PER_KNOT, 3, MOST_KNOTS))
     knots = np.quantile(ranks, np.linspace(0, 1, n_knots + 2)[1:-1])
     bends = [np.maximum(ranks - knot, 0) ** 3 for knot in knots]
@@ -338,7 +338,7 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
     n, spread = evidence.n_rows, evidence.codes.std(axis=0)
     scales = np.where(spread > 0, spread, 1.0)
     codes = evidence.codes / scales
-    scores = np.column_stack([normal_quantiles(column) for column in codes.T])
+    scores = normal_scores(codes)
     folds = [test for _, test in evidence.folds(N_FOLDS, seed)]
     designs = tuple(factor_design(evidence, j) for j in range(evidence.n_factors))
     alone, on_rows = zip(*(_of_one_factor(design, scores, folds) for design in designs), strict=True)
@@ -361,7 +361,7 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
         factors=evidence.factors,
         codes=evidence.codes,
         designs=designs,
-        factor_scores=np.column_stack([normal_quantiles(column) for column in evidence.factors.T]),
+        factor_scores=normal_scores(evidence.factors),
         code_scores=scores,
         owner=owner,
         silent=silent,
