@@ -385,8 +385,3 @@ def test_random_numbers_follow_from_seed_purpose_and_step_alone():
 def test_an_objective_is_an_instance_and_no_class():
     with pytest.raises(InputError, match="is not an objective"):
         train(np.zeros((4, 4)), BetaVAE)
-
-
-def test_an_unknown_objective_is_named_with_the_nearest():
-    with pytest.raises(OptionError, match="did you mean 'beta_vae'"):
-        train(np.zeros((4, 4)), "betavae")

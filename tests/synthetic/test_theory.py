@@ -6,7 +6,6 @@ import pytest
 from unweave import Evidence
 from unweave.estimators.correlation import best_matching
 from unweave.metrics import dci_completeness, dci_disentanglement, mcc, r2
-from unweave.synthetic import theory as null_correlation
 from unweave.synthetic.encoders import Distributed, Dropped, Mixed, Noise, PermutedAndScaled
 from unweave.synthetic.theory import (
     NullMcc,
@@ -138,16 +137,3 @@ def test_gaussian_and_uniform_nulls_agree():
         for kind in ("uniform", "gaussian")
     ]
     assert means[0] == pytest.approx(means[1], abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("n_codes", "n_factors", "n_draws"), [(50, 50, 2000), (100, 30, 1666), (2, 3, 2000), (900, 900, 20)]
-)
-def test_large_matrices_are_drawn_less_often(monkeypatch, n_codes, n_factors, n_draws):
-    class Ones:
-        def beta(self, *_shape, size):
-            assert size == (n_codes, n_factors)
-            return np.ones((1, 1))
-
-    monkeypatch.setattr(null_correlation.np.random, "default_rng", lambda _seed: Ones())
-    assert null_correlation._drawn.__wrapped__(10, n_codes, n_factors).tolist() == [1.0] * n_draws

@@ -32,12 +32,6 @@ def test_a_function_gets_the_two_arrays():
     assert subject_of(lambda factors, codes: factors[0, 0] / codes[0, 0]).score(EVIDENCE, 0) == pytest.approx(1.0)
 
 
-def test_the_scale_turns_what_is_best_to_one():
-    subject = subject_of(lambda factors, codes: 3.0, scale=(10.0, 0.0))
-    assert subject.score(EVIDENCE, 0) == pytest.approx(0.7)
-    assert "10 counts as 0 and 0 as 1" in str(subject.treatment)
-
-
 def test_a_lower_is_better_metric_of_a_card_is_turned():
     @unweave.metric(
         measures="errors", equivalence="any", min_rows=2, bounds=(0.0, 4.0), best=0.0, chance=4.0,

@@ -168,15 +168,6 @@ def test_sufficiency_says_what_the_bins_of_minimality_give():
     assert not sufficiency(factors, factors).caveats
 
 
-@pytest.mark.parametrize("alpha", [0.4, 0.7, 1.0])
-def test_sufficiency_with_the_bins_of_004_never_falls_with_dependence(alpha):
-    toys = (DependentClasses(alpha, delta).sample(3000) for delta in (1.0, 0.6, 0.25))
-    cut = Histogram(20, "equal_width")
-    scores = [sufficiency(toy.factors, toy.codes, kinds="ordinal", estimator=cut).raw for toy in toys]
-    assert np.diff(scores).min() > -1e-12
-    assert scores[-1] == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("metric", [factors_invariance, nuisances_invariance])
 def test_codes_of_one_bit_are_scored(metric):
     """Their entropy is only .69 nats, but all of it is information about their factor."""
