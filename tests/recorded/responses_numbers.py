@@ -43,9 +43,8 @@ DATA = {
 
 
 def responded(name):
-    """Shares of every code, and the rows they were learnt on."""
-    found, codes = responses_to_factors(DATA[name], 5, 0)
-    return {"responses": vars(found), "unmixed": found.unmixed, "codes": codes}
+    """Models and factors of every code."""
+    return {"responses": vars(responses_to_factors(DATA[name], 5, 0))}
 
 
 def constrained(name):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
-from unweave.estimators.correlation import normal_scores, orthonormal_basis, uniform_scores
+from unweave.estimators.correlation import normal_scores, orthonormal_basis
 from unweave.estimators.probes import Folds
 from unweave.estimators.regression import (
     harmonics,
@@ -190,12 +190,10 @@ class FactorBases:
     ----------
     smooth, additive : array, n x b
         Functions of the factor, uncorrelated and of variance 1: for fits with this factor alone, and with all factors.
-    linear, products : array, n x b
-        Its normal score, sine and cosine, or indicators; and a few functions of it for products with other factors.
-    kernel, plain : array, n x b
-        Its coordinates in a kernel, by ranks and by values.
-    scales : tuple of arrays, n x b
-        Columns that are predicted; for numbers these include normal and uniform scores, and the better result counts.
+    linear : array, n x b
+        Its normal score, sine and cosine, or indicators.
+    kernel : array, n x b
+        Its coordinates in a kernel.
     place : array, n
         Values that order the rows: the normal score, the angle as a share of the circle, or the index of the level.
     levels : bool
@@ -207,10 +205,7 @@ class FactorBases:
     smooth: FloatArray
     additive: FloatArray
     linear: FloatArray
-    products: FloatArray
     kernel: FloatArray
-    plain: FloatArray
-    scales: tuple[FloatArray, ...]
     place: FloatArray
     levels: bool
     circle: bool
@@ -236,28 +231,16 @@ def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorBases:
     discrete = declared.kind.has_classes
     if declared.kind.is_circular:
         angle, share = declared.angle(values), declared.share_of_circle(values)
-        waves = harmonics(angle, max(2, alone // 2, together // 2)).values
+        waves = harmonics(angle, max(1, alone // 2, together // 2)).values
         plane = np.sqrt(2) * waves[:, :2]
         smooth, additive = (orthonormal_columns(waves[:, : 2 * max(1, n // 2)]) for n in (alone, together))
-        return FactorBases(smooth, additive, plane, waves[:, :4], plane, plane, (plane,), share, False, True)
+        return FactorBases(smooth, additive, plane, plane, share, levels=False, circle=True)
     if declared.kind.is_categorical:
         indicators = (values[:, None] == levels).astype(np.float64)
         basis = orthonormal_columns(indicators)
-        corners = indicators * LEVEL_SCALE
-        return FactorBases(
-            basis,
-            basis,
-            basis,
-            basis[:, :MOST_FUNCTIONS],
-            corners,
-            corners,
-            (indicators,),
-            place.astype(np.float64),
-            True,
-            False,
-        )
+        corners, order = indicators * LEVEL_SCALE, place.astype(np.float64)
+        return FactorBases(basis, basis, basis, corners, order, levels=True, circle=False)
     score = normal_scores(values[:, None])
-    uniform = uniform_scores(values[:, None]) * np.sqrt(12)
     plain = (values[:, None] - values.mean()) / values.std()
     # ranks spread out values that lie close together, so columns with many such values are also used as they are
     itself = [plain] if discrete or has_lumps(values) else []
@@ -270,10 +253,7 @@ def _columns_of(evidence: Evidence, j: int, n_factors: int) -> FactorBases:
         smooth=smooth,
         additive=orthonormal_columns(np.hstack([spline, *itself])),
         linear=orthonormal_columns(np.hstack([score, *itself])) if itself else score,
-        products=np.hstack([score, score**2 - 1, score**3 - 3 * score]),
         kernel=score,
-        plain=plain,
-        scales=(score, uniform, *itself),
         place=place.astype(np.float64) if discrete else score[:, 0],
         levels=discrete,
         circle=False,

@@ -409,7 +409,7 @@ class _Errors:
 def _belonging(evidence: Evidence, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which factors each code belongs to (m x d), several if they determine each other; and which codes are silent."""
     which, live, varying = distinct_factors(evidence), live_codes(evidence), varying_places(evidence)
-    found, _ = responses_to_factors(evidence, N_FOLDS, seed)
+    found = responses_to_factors(evidence, N_FOLDS, seed)
     belongs = np.zeros((evidence.n_codes, evidence.n_factors), dtype=bool)
     silent = np.ones(evidence.n_codes, dtype=bool)
     silent[live] = ~found.informative
