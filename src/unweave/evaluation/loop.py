@@ -197,6 +197,8 @@ FEW_CODES = 64  # with more sparse codes than this, codes are screened
 
 MOST_SCORED = 256
 
+MOST_IN_LADDER = 4096  # of more codes, the ladder is that of the screened ones
+
 RATE = 0.05
 
 FEWEST_ROWS = 200
@@ -470,7 +472,8 @@ def _run(
     if isinstance(metrics, Iterable) and not isinstance(metrics, str):
         metrics = list(metrics)  # every representation reads them again, which an iterator does not allow
     is_panel = metrics in (None, "panel")
-    evidences, screening = screened_first(evidences, screen, is_panel)
+    given = evidences
+    evidences, screening = screened_first(given, screen, is_panel)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
     chosen = {label: entry for of_one in fitting.values() for label, entry in of_one.items()}
     jobs = [
@@ -505,7 +508,9 @@ def _run(
                 rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, progress=shown
             )
     pairs = _pictures(rows, evidences)
-    known |= _ladders(evidences, assurance, is_panel, chosen)
+    # directions are held out, so the ladder needs no screening, and its numbers are those of all codes and rows
+    of_all = bool(screening) and max(one.n_codes for one in given.values()) <= MOST_IN_LADDER
+    known |= _ladders(given if of_all else evidences, assurance, is_panel, chosen)
     data = EvaluationData.of(
         evidences, **known, screening=screening, matched_pairs=pairs, panel=PANEL_VERSION * is_panel or None
     )

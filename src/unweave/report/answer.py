@@ -106,7 +106,7 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
     ladder = evaluation.data.ladders.get(representation)
     if ladder is None:
         return ()
-    n_codes = evaluation.data.representations[representation].n_codes
+    n_codes = len(ladder.code_names)
     known = {row.factor: row for row in ladder.rows}
     rows = tuple(
         _row(known[factor.name], n_codes, factor.kind, ladder.quick)
@@ -243,7 +243,8 @@ UNEXPLAINED = "unexplained variance"
 class QuestionLine:
     """A question and its answer: 'yes', 'partly', 'no' or 'not known', by a metric with its score and verdict.
 
-    ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, and ``level`` the verdict. The
+    ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, ``level`` the verdict, and
+    ``part`` says on which codes and rows the score was computed, if not on all. The
     answer to "own code for each factor" is 'yes' if the ladder finds own codes for all factors, and 'no' if for none or
     if identification is at noise level.
     """
@@ -261,6 +262,23 @@ class QuestionLine:
     confidence: float | None = None
     level: Level = Level.NOT_CHECKED
     sentence: str = ""
+    part: str = ""
+
+
+def n_rows_given(evaluation: Evaluation, representation: str) -> int:
+    """All rows, also those on which codes were screened."""
+    screening = evaluation.data.screening.get(representation)
+    return evaluation.data.n_rows + (screening.n_rows if screening else 0)
+
+
+def scored_part(evaluation: Evaluation, row: Row) -> str:
+    """On which part of codes and rows the row's score was computed; empty for all."""
+    screening = evaluation.data.screening.get(row.representation)
+    n_all, n_rows = n_rows_given(evaluation, row.representation), evaluation.data.n_rows
+    sampled = [each for each in (row.score.caveats if row.score else ()) if each.kind == "rows_sampled"]
+    n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else n_rows  # type: ignore[arg-type]
+    codes = f"{screening.n_scored:,} of {screening.n_codes:,} codes" if screening else ""
+    return ", ".join(filter(None, [codes, f"{n_rows:,} of {n_all:,} rows" if n_rows < n_all else ""]))
 
 
 def question_lines(evaluation: Evaluation, representation: str) -> tuple[QuestionLine, ...]:
@@ -299,6 +317,7 @@ def line_of(question: Question, row: Row, evaluation: Evaluation) -> QuestionLin
         high=high,
         confidence=row.interval.level if row.interval is not None and low is not None else None,
         level=row.level,
+        part=scored_part(evaluation, row),
     )
 
 
@@ -514,7 +533,9 @@ class LadderParts:
         if ladder is None:
             return None
         ends = {name: ladder.intervals[name] for name in ("direction", "readable")}
-        if row is not None and row.ends is not None:
+        if len(ladder.code_names) > evaluation.data.representations[representation].n_codes:
+            ends["own_codes"] = ladder.intervals["own_codes"]  # identification has some of the codes only
+        elif row is not None and row.ends is not None:
             ends["own_codes"] = min(row.ends[0], ladder.own_codes), max(row.ends[1], ladder.own_codes)
         return cls(ladder.value, ladder.own_codes, ladder.direction, ladder.readable, ends)
 
@@ -611,7 +632,7 @@ def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
     else:
         unread = [name for name in (*named["joint"], *named["folded"]) if name not in unclear]
         groups = (("n_own", [*one, *own]), ("n_directions", direction), ("n_readable", readable))
-        said = [say(key, names=names, n=len(names)) for key, names in groups if names]
+        said = [say(key, names=names, n=len(names), one=not own) for key, names in groups if names]
         said += [say("n_unread", names=unread, n=len(unread))] if unread else []
         said += [say("n_through", names=through, n=len(through))] if through else []
         said += [say("n_unclear", names=unclear, n=len(unclear))] if unclear else []
@@ -636,21 +657,25 @@ def _report(
         return say("not_checked")
     parts = LadderParts.of(evaluation, representation)
     scores = [
-        reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise)
+        reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise, line.part)
         for line in lines
         if line.level is Level.TRUST and line.question != OTHER_CONTENT and line.value is not None
     ]
     if not scores and parts is None:
         return say("no_report")
-    data, screening = evaluation.data, evaluation.data.screening.get(representation)
+    screening, ladder = evaluation.data.screening.get(representation), evaluation.data.ladders.get(representation)
+    n_codes = len(ladder.code_names) if ladder else evaluation.data.representations[representation].n_codes
+    n_all, n_given = n_rows_given(evaluation, representation), screening.n_codes if screening else n_codes
+    n_rows = ladder.n_rows if ladder else evaluation.data.n_rows
     return say(
         "report",
-        n_rows=data.n_rows,
-        n_codes=data.representations[representation].n_codes,
+        n_rows=n_rows,
+        n_codes=n_codes,
         scores=scores,
         parts=parts and str(parts),
         found=_headline(evaluation, representation, rows) if rows else "",
-        n_given=screening.n_codes if screening else None,
+        n_given=n_given if n_given > n_codes else None,
+        n_all=n_all if n_all > n_rows else None,
     )
 
 
@@ -925,7 +950,9 @@ def question_table(lines: Sequence[QuestionLine], short: bool = False) -> TextTa
                 *(line.short if short else line.text, line.answer),
                 with_ends(line.value, line.low, line.high) if line.metric else f"{100 * (line.value or 0):.0f} %",
                 number(line.noise),
-                line.metric or (UNEXPLAINED if short else line.sentence),
+                f"{line.metric} ({line.part})"
+                if line.part
+                else line.metric or (UNEXPLAINED if short else line.sentence),
                 line.level if line.metric else "",
             )
             for line in lines

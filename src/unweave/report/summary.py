@@ -35,6 +35,7 @@ from unweave.report.answer import (
     compared_by,
     fitting_advice,
     layer_table,
+    n_rows_given,
     noise_sentence,
     parts_sentence,
     plain_answer,
@@ -699,6 +700,11 @@ def _subtitle(evaluation: Evaluation) -> str:
         return "A decoder alone, without factors and codes."
     sizes = [entry.n_codes for entry in data.representations.values()]
     codes = counted(sizes[0], "code") if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,} codes"
+    given = {entry.n_codes for entry in data.screening.values()}
+    if len(data.screening) == len(sizes) == 1:
+        codes = f"{sizes[0]:,} of {counted(max(given), 'code')}"
+    n_all = n_rows_given(evaluation, evaluation.representations[0])
+    rows = f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
     dropped = f"; {counted(data.n_dropped, 'row')} with missing values dropped" if data.n_dropped else ""
     factors = f"{counted(len(data.factors), 'factor')} and " if data.factors else ""
-    return f"{factors}{codes} on {counted(data.n_rows, 'row')}{dropped}."
+    return f"{factors}{codes} on {rows}{dropped}."

@@ -30,6 +30,7 @@ from unweave.report.answer import (
     factor_table,
     layer_table,
     left_out,
+    n_rows_given,
     parts_sentence,
     question_table,
     representation_table,
@@ -302,4 +303,6 @@ def _heading(evaluation: Evaluation) -> str:
     if len(given) == len(data.representations) == 1:
         codes = f"{min(sizes):,} of {counted(max(given), 'code')}"
     stated = f"{counted(len(data.factors), 'factor')} ({factors})" if factors else "no factors"
-    return f"{counted(data.n_rows, 'row')}, {stated}, {codes}"
+    n_all = n_rows_given(evaluation, evaluation.representations[0])
+    rows = f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
+    return f"{rows}, {stated}, {codes}"
