@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 import numpy as np
 from scipy import stats
 
-from unweave.arrays import FloatArray
+from unweave.arrays import FloatArray, student_reach
 from unweave.card import seed_from
 from unweave.codec import plain_data, read_json, restored
 from unweave.errors import InputError
@@ -376,7 +376,7 @@ def complete_ladder(evidence: Evidence, seed: int = 0) -> Ladder:
 def _interval(value: float, error: float, n_blocks: int, centre: float = math.nan) -> tuple[float, float]:
     """Interval around the centre, or around the value without one, that contains the value."""
     centre = value if math.isnan(centre) else centre
-    reach = float(stats.t.ppf((1 + LEVEL) / 2, max(n_blocks - 1, 1))) * error
+    reach = student_reach(error, max(n_blocks - 1, 1), LEVEL)
     return max(0.0, min(centre - reach, value)), min(1.0, max(centre + reach, value))
 
 
@@ -642,7 +642,7 @@ def _with_gains(evidence: Evidence, found: Ladder, baseline: object, seed: int) 
         if row.factor in ours and row.factor in theirs:
             gain = ours[row.factor].r2 - theirs[row.factor].r2
             error = float(jackknife_error(ours[row.factor].replicates - theirs[row.factor].replicates))
-            reach = float(stats.t.ppf((1 + LEVEL) / 2, part.sample.n_blocks - 1)) * error
+            reach = student_reach(error, part.sample.n_blocks - 1, LEVEL)
             row = replace(row, gain=gain, gain_interval=(gain - reach, gain + reach))
         rows.append(row)
     return replace(found, rows=tuple(rows))

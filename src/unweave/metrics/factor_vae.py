@@ -24,7 +24,6 @@ from unweave.randomness import random_stream
 from unweave.score import Score
 
 Scale = Literal["ranks", "values"]
-
 FREE_DRAWS = 10_000
 
 
@@ -93,9 +92,7 @@ def _ranked(codes: FloatArray, ascending: FloatArray) -> FloatArray:
 
 
 FEWEST_ROWS = 4
-
 FEW_ROWS = 20
-
 MOST_VALUES = 100
 
 
@@ -277,7 +274,6 @@ def all_others_held(evidence: Evidence) -> Held:
 
 
 ONE_FACTOR = Finding("one_factor_to_tell")
-
 NO_CODES = Finding("no_code_varies")
 
 
@@ -512,7 +508,6 @@ def factor_vae_score(
 
 
 ROWS_PER_CELL = 16
-
 MOST_BINS = 10
 
 

@@ -10,7 +10,7 @@ from made_up_metrics import made_up
 from scipy import stats
 
 from unweave import Evidence, OptionError, Posterior
-from unweave.estimators.matching import matched_correlation_by_chance
+from unweave.estimators.correlation import matched_correlation_by_chance
 from unweave.metrics import (
     CATALOGUE,
     dci_size,
