@@ -5,11 +5,14 @@ Every output takes its headline, tables, levels, report sentence and next steps 
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from unweave.codec import plain_data
 from unweave.errors import OptionError
@@ -213,6 +216,99 @@ def identified_up_to(rows: Sequence[FactorRow]) -> str:
     return say(key, elementwise=elementwise, blocks=blocks, affine=affine, rest=rest, well=WELL)
 
 
+KNEE = 1.0  # smallest drop of entropy that separates latents: the latent changes the data 2.7 times as much
+
+SHARED = 0.1  # smallest information, in nats, for which two latents are said to share directions
+
+MOST_LATENTS = 40
+
+
+@dataclass(frozen=True)
+class LatentRow:
+    """A latent of a decoder in nats: its manifold entropy, and the latent that it shares most information with.
+
+    ``is_used`` is whether it comes before the knee of the spectrum, if there is one.
+    """
+
+    latent: str
+    entropy: float
+    error: float | None
+    partner: str
+    shared: float | None
+    is_used: bool
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The latents of a decoder without factors, by decreasing entropy, with the sentences about them.
+
+    ``drop`` is the largest one between neighbours; if it is at least 1 nat, it is the knee, and ``n_used`` latents come
+    before it. ``pairs`` are those that share at least 0.1 nats, largest first.
+    """
+
+    latents: tuple[LatentRow, ...]
+    n_used: int
+    drop: float | None
+    total_correlation: float | None
+    pairs: tuple[tuple[str, str, float], ...]
+
+    @property
+    def has_knee(self) -> bool:
+        """Whether some latents come after the knee."""
+        return self.n_used < len(self.latents)
+
+
+def spectrum_of(evaluation: Evaluation, representation: str) -> Spectrum | None:
+    """The spectrum of a decoder, if there are no factors and its entropies were computed."""
+    scores = {
+        name: row.score
+        for name in ("manifold_entropy", "manifold_mutual_information", "manifold_total_correlation")
+        if (row := evaluation.row(name, representation)) is not None and row.score is not None
+    }
+    if evaluation.data.factors or "manifold_entropy" not in scores:
+        return None
+    names, entropies = map(list, zip(*scores["manifold_entropy"].per_code.items(), strict=True))
+    errors = scores["manifold_entropy"].parts["standard_errors"]
+    matrix = np.full((len(names), len(names)), np.nan)
+    if "manifold_mutual_information" in scores:
+        matrix = np.asarray(scores["manifold_mutual_information"].parts["matrix"])
+    order = sorted(range(len(names)), key=lambda i: (math.isnan(entropies[i]), -entropies[i]))
+    drops = [entropies[a] - entropies[b] for a, b in itertools.pairwise(order)]
+    drop = max(drops, default=math.nan)
+    n_used = drops.index(drop) + 1 if drop >= KNEE else len(order)
+    latents = []
+    for rank, i in enumerate(order):
+        known = np.where(np.isnan(matrix[i]), -np.inf, matrix[i])
+        has_partner = bool(np.isfinite(matrix[i]).any())
+        partner, shared = (names[int(known.argmax())], float(known.max())) if has_partner else ("", None)
+        latents.append(LatentRow(names[i], entropies[i], _known(float(errors[i])), partner, shared, rank < n_used))
+    above = [(float(matrix[i, k]), names[i], names[k]) for i, k in itertools.combinations(range(len(names)), 2)]
+    pairs = sorted((pair for pair in above if pair[0] >= SHARED), reverse=True)
+    total = scores.get("manifold_total_correlation")
+    return Spectrum(
+        latents=tuple(latents),
+        n_used=n_used,
+        drop=_known(drop),
+        total_correlation=None if total is None else _known(total.value),
+        pairs=tuple((one, other, shared) for shared, one, other in pairs),
+    )
+
+
+def latent_table(found: Spectrum) -> TextTable:
+    """One row for each latent, most important first: entropy with its standard error, and what it shares; in nats."""
+    rows = [
+        (
+            row.latent,
+            f"{fixed(row.entropy, 2)}{'' if row.error is None else f' ± {fixed(row.error, 2)}'}",
+            row.partner,
+            number(row.shared),
+            "" if not found.has_knee else "before the knee" if row.is_used else "after the knee",
+        )
+        for row in found.latents[:MOST_LATENTS]
+    ]
+    return TextTable(("latent", "entropy (nats)", "shares most with", "shared (nats)", "spectrum"), tuple(rows))
+
+
 def by_question(evaluation: Evaluation) -> dict[Question, list[str]]:
     """Labels of the metrics by question; the metric that answers it comes first.
 
@@ -390,6 +486,8 @@ def shared_reasons(
     for row in evaluation.rows if rows is None else rows:
         if row.verdict is None or row.level in (Level.TRUST, Level.NOISE):
             continue
+        if row.level is Level.NO_VERDICT and not evaluation.data.factors:
+            continue  # without factors, there is nothing to check scores with
         for reason in row.verdict.reasons[: 1 if main_only else None]:
             finding = reason.finding
             moves = {"before", "after"} <= set(finding.quantities)
@@ -493,6 +591,8 @@ def fitting_advice(reason: Reason, evaluation: Evaluation, representation: str) 
     advice to remove their correlation.
     """
     advice = reason.advice
+    if not evaluation.data.factors:
+        return ""
     if advice is None or advice.kind != "advice":
         return reason.instead
     concerns = str(advice.quantities["concerns"])
@@ -553,7 +653,8 @@ class Answer:
 
     ``headline`` states how far the factors are identified, ``identified`` up to which class of maps, ``axes`` whether
     the codes' axes mean something, and ``report`` is a sentence for a paper. ``parts`` are the numbers of the ladder.
-    ``next_steps`` are recommendations, the most important first, and ``reading`` explains the two tables.
+    ``next_steps`` are recommendations, the most important first, and ``reading`` explains the two tables. Without
+    factors, ``spectrum`` has the latents of a decoder, and ``identified`` says which of them share directions.
     """
 
     representation: str
@@ -566,6 +667,7 @@ class Answer:
     report: str
     next_steps: tuple[str, ...]
     reading: tuple[str, ...] = ()
+    spectrum: Spectrum | None = None
 
     @property
     def contains_nothing(self) -> bool:
@@ -587,6 +689,8 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
     [('factor 0', 'one code', 'code 1'), ('factor 1', 'one code', 'code 0')]
     """
     name = evaluation.representations[0] if representation is None else representation
+    if (found := spectrum_of(evaluation, name)) is not None:
+        return _answer_of_decoder(name, found)
     rows, lines = factor_rows(evaluation, name), question_lines(evaluation, name)
     ladder = evaluation.data.ladders.get(name)
     confidence = next((line.confidence for line in lines if line.confidence), None)
@@ -602,6 +706,29 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
         report=_report(evaluation, name, rows, lines),
         next_steps=next_steps(evaluation, name, rows),
         reading=(say("reading_of_factors", quick=ladder.quick) if ladder else "", of_questions),
+    )
+
+
+def _answer_of_decoder(representation: str, found: Spectrum) -> Answer:
+    """The answer for a decoder without factors; nothing is advised that needs factors."""
+    n, used = len(found.latents), [row.latent for row in found.latents[: found.n_used]]
+    known = {"n": n, "n_used": found.n_used, "drop": found.drop, "knee": found.has_knee}
+    pairs = [f"{one} and {other} ({fixed(shared, 2)})" for one, other, shared in found.pairs]
+    total, has_total = found.total_correlation, found.total_correlation is not None
+    ends = {"first": found.latents[0].entropy, "last": found.latents[-1].entropy}
+    steps = tuple(say("look_at_pair", pair=f"{one} and {other}") for one, other, _ in found.pairs[:2])
+    return Answer(
+        representation=representation,
+        headline=say("spectrum", used=used, **known),
+        identified=say("latents_share", pairs=pairs, least=SHARED) if found.latents[0].partner else "",
+        axes="",
+        parts=None,
+        factors=(),
+        questions=(),
+        report=say("report_of_spectrum", total=total, has_total=has_total, **ends, **known),
+        next_steps=steps or (say("no_advice"),),
+        reading=(say("reading_of_latents"), ""),
+        spectrum=found,
     )
 
 

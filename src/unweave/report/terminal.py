@@ -28,6 +28,7 @@ from unweave.report.answer import (
     compared_answer,
     compared_by,
     factor_table,
+    latent_table,
     layer_table,
     left_out,
     n_rows_given,
@@ -210,6 +211,11 @@ def text_table(evaluation: Evaluation) -> str:
 def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     answer = answer_of(evaluation)
     yield Prose(answer.headline, style="bold")
+    if answer.spectrum is not None:
+        yield text_columns(latent_table(answer.spectrum), wrapped=("latent", "shares most with"))
+        yield Prose(answer.identified)
+        yield Prose(answer.reading[0], style="dim")
+        yield Text()
     if answer.factors:
         narrow = () if width >= WIDE else ("one code", "own codes", "leakage") if width >= NARROW else RECOVERIES
         yield text_columns(factor_table(answer.factors), wrapped=("where", "leakage"), left_out=("note", *narrow))
