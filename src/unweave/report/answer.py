@@ -557,15 +557,19 @@ ANY_DEPENDENCE = 0.1  # weaker correlations of factors need no advice
 def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> tuple[str, ...]:
     """Recommendations as sentences, the most important first; nothing is advised where nothing is known to help."""
     steps = [] if any(row.verdict for row in evaluation.rows) else [say("evaluate_in_full")]
-    steps += [*of_factors(evaluation, rows), *_of_questions(evaluation, representation)]
+    steps += [*of_factors(evaluation, representation, rows), *_of_questions(evaluation, representation)]
     if steps:
         return tuple(dict.fromkeys(steps))[:MOST_STEPS]
     done = all(row.rung in OWN and (row.recovery or 0.0) >= WELL for row in rows if row.counts)
     return (say("nothing_in_the_way" if done else "no_advice"),)
 
 
-def of_factors(evaluation: Evaluation, rows: Sequence[FactorRow]) -> Iterator[str]:
-    """One recommendation for factors that are directions, and one for numbers whose codes are folded."""
+def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> Iterator[str]:
+    """Recommendations for directions, for numbers whose codes are folded, and for unused codes of a posterior.
+
+    Nothing is said of how to train: point codes may come from any encoder. A posterior that equals its prior is the
+    exception, because only a penalty on it makes it so.
+    """
     kinds = {factor.name: factor.kind for factor in evaluation.data.factors}
     directions = [row.factor for row in rows if row.rung == "own direction"]
     if directions:
@@ -573,6 +577,10 @@ def of_factors(evaluation: Evaluation, rows: Sequence[FactorRow]) -> Iterator[st
     folded = [row.factor for row in rows if row.rung == "folded" and kinds[row.factor] == "continuous"]
     if folded:
         yield say("folded", factors=folded)
+    diagnosis, codes = evaluation.data.diagnosis.get(representation), evaluation.data.representations[representation]
+    absent = [row.factor for row in rows if row.words == "absent"]
+    if codes.is_posterior and diagnosis is not None and diagnosis.dead_codes and absent:
+        yield say("collapsed", n=len(diagnosis.dead_codes), n_codes=codes.n_codes, factors=absent)
 
 
 def _of_questions(evaluation: Evaluation, representation: str) -> Iterator[str]:
@@ -943,7 +951,9 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     best = _best(comparison, noise)
     order = sorted(values, key=lambda name: -values[name])
     steps = dict.fromkeys(
-        f"{answer.representation}: {step}" for answer in found for step in of_factors(evaluation, answer.factors)
+        f"{answer.representation}: {step}"
+        for answer in found
+        for step in of_factors(evaluation, answer.representation, answer.factors)
     )
     quick = not any(row.verdict for row in evaluation.rows)
     advice = [*([say("evaluate_in_full")] if quick else []), *steps][:MOST_STEPS]

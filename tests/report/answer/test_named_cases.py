@@ -173,3 +173,37 @@ def test_a_quick_comparison_tests_nothing_and_says_so():
     found = compared_answer(unweave.compare(z, {"A": z, "B": z @ haar(rng, 2)}, metrics="r2", quick=True))
     assert "not tested" in found.report
     assert "significant" not in found.report
+
+
+def folded_values(kind, rng):
+    """A factor of some kind, and numbers that give the same code for different values of it."""
+    if kind == "continuous":
+        values = rng.normal(size=N)
+        return values, values**2
+    if kind == "circular":
+        angle = rng.uniform(0, 2 * np.pi, size=N)
+        return angle, np.cos(2 * angle)
+    levels = rng.integers(4, size=N)
+    names = np.array(["a", "b", "c", "d"])[levels] if kind == "categorical" else levels
+    return names, (levels - 1.5) ** 2
+
+
+@pytest.mark.parametrize("kind", ["continuous", "circular", "ordinal", "categorical"])
+def test_an_angle_is_suggested_for_numbers_alone(kind):
+    rng = np.random.default_rng([RNG_SEED, 10])
+    values, code = folded_values(kind, rng)
+    codes = {"c": code + 0.05 * rng.normal(size=N)}
+    found = unweave.evaluate({"f": values}, codes, kinds={"f": kind}, metrics="identification", budget=1)
+    advised = "as circular" in " ".join(answer_of(found).next_steps)
+    assert advised == (kind == "continuous" and found.ladder["f"].rung == "folded")
+
+
+@pytest.mark.parametrize("given", ["posterior", "point codes"])
+def test_a_weaker_penalty_is_suggested_for_a_collapsed_posterior_alone(given):
+    rng = np.random.default_rng([RNG_SEED, 11])
+    z = rng.normal(size=(N, 2))
+    mean, std = np.column_stack([z[:, 0], np.zeros(N)]), np.column_stack([np.full(N, 0.1), np.ones(N)])
+    codes = unweave.Posterior(mean, std) if given == "posterior" else mean
+    found = unweave.evaluate({"size": z[:, 0], "hue": z[:, 1]}, codes, metrics="identification", budget=1)
+    assert found.ladder["hue"].rung == "absent"
+    assert ("weaker penalty" in " ".join(answer_of(found).next_steps)) == (given == "posterior")
