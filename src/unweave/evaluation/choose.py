@@ -23,7 +23,7 @@ from unweave.sentences import printable
 from unweave.trust.budget import UNKNOWN, DataSizes, Work, table
 from unweave.trust.scoring import ScoredMetric
 
-PANEL_VERSION = 2
+PANEL_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ QUESTIONS = (
             "orthogonality of latents",
             "agreement of two decoders",
         ),
-        ("manifold_entropy", "manifold_total_correlation"),
+        ("manifold_entropy", "manifold_mutual_information", "manifold_total_correlation"),
     ),
 )
 

@@ -446,12 +446,25 @@ class MatchedPair:
 
 
 @dataclass(frozen=True)
+class Traversal:
+    """What a decoder returns for some values of one latent while all others are 0: small pictures from 0 to 1.
+
+    ``pictures`` has one for each value. Outputs that are no square image are one line.
+    """
+
+    latent: str
+    values: tuple[float, ...]
+    pictures: tuple[tuple[tuple[float, ...], ...], ...]
+
+
+@dataclass(frozen=True)
 class EvaluationData:
     """The data of an evaluation and what was found about them, by representation; comparisons are by metric.
 
     ``panel`` is the version of the panel, and None if metrics were named. A quick evaluation has no diagnosis and no
     comparison. ``ladders`` are computed with the panel and with `identification`; ``ladder_problems`` say why there is
-    none, and ``ladder_comparison`` compares representations by `Ladder.value`.
+    none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``traversals`` are those of a decoder
+    without factors, the most important latents first.
     """
 
     n_rows: int
@@ -467,6 +480,7 @@ class EvaluationData:
     ladders: dict[str, Ladder] = field(default_factory=dict)
     ladder_problems: dict[str, str] = field(default_factory=dict)
     ladder_comparison: Comparison | None = None
+    traversals: dict[str, tuple[Traversal, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, evidences: Mapping[str, Evidence], **found: Any) -> Self:
@@ -491,6 +505,7 @@ class EvaluationData:
     def of_one(self, name: str) -> Self:
         """What is known of one representation, without the comparisons."""
         by_name = ("representations", "diagnosis", "screening", "matched_pairs", "ladders", "ladder_problems")
+        by_name += ("traversals",)
         kept: dict[str, Any] = {
             entry: {key: item for key, item in getattr(self, entry).items() if key == name} for entry in by_name
         }
