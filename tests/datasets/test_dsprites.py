@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unweave import UnweaveError
-from unweave.datasets import DSprites, GridDataSet, small_sprites
+from unweave.datasets import DSprites, small_sprites
 from unweave.datasets.dsprites import HALF_SIDE, SEMI_AXES, _within_period, inside, reach
 
 FACTS = Path(__file__).parents[3] / "shared" / "data" / "dsprites"
@@ -178,15 +178,6 @@ def test_the_edge_of_squares_and_ellipses_belongs_to_them():
         ends = np.array([u, -u, 0.0, 0.0]), np.array([0.0, 0.0, v, -v])
         assert inside(shape, *ends).all()
         assert not inside(shape, 1.0001 * ends[0], 1.0001 * ends[1]).any()
-
-
-def test_only_averaged_images_have_another_digest():
-    keep = {"orientation": [0]}
-    for size in (16, 32, 64):
-        sprites, averaged = DSprites(size, keep), DSprites(size, keep, averaged=True)
-        assert sprites.fingerprint == GridDataSet.fingerprint.fget(sprites)
-        assert (averaged.fingerprint == sprites.fingerprint) == (size == 64)
-    assert DSprites(48, keep, averaged=True).fingerprint != DSprites(48, keep).fingerprint
 
 
 def test_angles_that_are_the_period_up_to_rounding_are_none():

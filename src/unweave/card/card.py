@@ -17,11 +17,11 @@ from unweave.evidence.columns import quoted
 from unweave.findings import Finding
 
 Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
-
-Equivalence = Literal["permutation and scale", "elementwise", "affine", "bijection", "any"]
+Equivalence = Literal["orthogonal", "permutation and scale", "elementwise", "affine", "bijection", "any"]
 
 PROPERTIES = (  # properties that metrics of the catalogue measure; a user's metric may state another one
     "one-to-one recovery",
+    "linear identifiability",
     "explicitness",
     "modularity",
     "modularity and explicitness",
@@ -38,13 +38,9 @@ PROPERTIES = (  # properties that metrics of the catalogue measure; a user's met
 )
 
 Case = Literal["one factor", "one code"]
-
 NamedChance = Literal["by permutation", "no pairing"]
-
 Chance = float | NamedChance | Callable[[int, int, int], float]
-
 ANY_KIND = frozenset(FactorKind)
-
 UNBOUNDED = (-math.inf, math.inf)
 
 
@@ -156,9 +152,7 @@ def _quoted(vocabulary: object) -> str:
 
 
 Rule = tuple[Callable[[Any], bool], str]
-
 _TEXT: Rule = (_is_text, "a text that is not empty")
-
 _TOLERANCE: Rule = (_is_tolerance, "a number from 0")
 
 RULES: dict[str, Rule] = {

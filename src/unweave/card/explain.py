@@ -20,6 +20,7 @@ PAPERS = {
 ROUNDING = 1e-5  # smaller changes of a score are due to another order of summation, and are ignored
 
 FULL_MARKS = {
+    "orthogonal": "if the codes are the factors up to a rotation, a reflection, a shift and one common scale",
     "permutation and scale": "if the codes are the factors up to permutation and scaling",
     "elementwise": "if each code is a one-to-one function of one factor, in any order",
     "affine": "if the codes are an invertible affine map of the factors",

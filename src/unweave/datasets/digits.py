@@ -19,7 +19,6 @@ from unweave.datasets.interface import DataSet, Factor, Images, Indices, scaled
 from unweave.errors import FileError, OptionError
 
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-
 LONGEST_IDX_HEADER = 4 + 4 * 255  # of an array with 255 axes
 
 
@@ -69,7 +68,6 @@ def refuse_other_size(n_bytes: int, shape: tuple[int, ...], dtype: np.dtype[Any]
 
 
 MEASURED = ("slant", "thickness", "width", "height")
-
 MEASURED_AT_ONCE = 2000
 
 
@@ -135,7 +133,6 @@ def _last_crossing(profile: FloatArray) -> FloatArray:
 
 
 Split = Literal["train", "test"]
-
 CLOTHES = ("T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
 
 

@@ -18,9 +18,7 @@ SHAPES = ("square", "ellipse", "heart")
 
 # number of rotations within one turn that leave the shape unchanged
 SYMMETRY = {"square": 4, "ellipse": 2, "heart": 1}
-
 HALF_SIDE = 9.5996
-
 SEMI_AXES = (12.752, 7.218)
 
 # the heart is a polygon, mirror-symmetric in u; the radii are the distances of its corners from this point, at equal
@@ -44,9 +42,7 @@ HEART_RADII = (
 # fmt: on
 
 _ANGLES = np.linspace(-np.pi / 2, np.pi / 2, len(HEART_RADII))
-
 _CORNERS = np.array(HEART_RADII) * np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
-
 _SIDES = np.diff(_CORNERS, axis=1)
 
 # a point (u, w) lies on the inner side of side k iff _SIDES[0, k] w - _SIDES[1, k] u >= _OFFSETS[k]
@@ -57,11 +53,8 @@ _OFFSETS = _SIDES[0] * _CORNERS[1, :-1] - _SIDES[1] * _CORNERS[0, :-1]
 # start of each step. Every step is shorter than any side, so a direction intersects either the side in the table or
 # the next one.
 _TURNS = np.sin(_ANGLES) / (np.cos(_ANGLES) + np.abs(np.sin(_ANGLES)))
-
 _N_STEPS = 1024
-
 _SIDE_AT_STEP = np.clip(np.searchsorted(_TURNS, np.linspace(-1, 1, _N_STEPS + 1), "right") - 1, 0, _OFFSETS.size - 1)
-
 _NEXT_TURN = np.append(_TURNS[1:-1], np.inf)
 
 

@@ -16,9 +16,7 @@ from unweave.errors import InputError
 from unweave.randomness import random_stream
 
 Images = NDArray[np.float32]
-
 Indices = NDArray[np.int64]
-
 Rng = int | np.random.Generator | None
 
 
@@ -145,7 +143,6 @@ def scaled(pixels: NDArray[np.uint8]) -> Images:
 
 
 Selection = slice | Sequence[int] | Sequence[str]
-
 TOLERANCE = 1e-6
 
 

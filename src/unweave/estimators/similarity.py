@@ -21,9 +21,7 @@ from scipy.spatial import cKDTree
 from unweave.arrays import FloatArray
 
 KEPT_VARIANCE = 0.99  # of the principal components of SVCCA
-
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest: directions below it do not vary
-
 TREE_CODES = 16  # with more columns, comparing all pairs of rows is faster than a tree
 
 

@@ -394,8 +394,8 @@ class Evidence(Derivable):
         if sparse is not None:
             self._hold_sparse(sparse if kept is None else sparse.some_rows(kept), options.get("code_names"))
         self.code_groups = checked_groups(options.get("code_groups"), self.code_names)
-        self.decoder = decoder_of(options.get("decoder"))
-        self.reference = decoder_of(options.get("reference"))
+        decoders = options.get("decoder"), options.get("reference")
+        self.decoder, self.reference = (None if each is None else decoder_of(each) for each in decoders)
         self.sampler = options.get("sampler")
         self._permuted_from = self._splits_of = None
         self.labelled_parts: tuple[Evidence, ...] = ()

@@ -466,7 +466,7 @@ def _is_present(
     significant = best.p_value <= PRESENT and max(intervals["direction"][0], intervals["readable"][0]) > 0
     least = 0.0 if part.sample.kind in ("rows", "crossed repeats") else PRESENT
     by_own_codes = recovered["own_codes"] >= PRESENT and intervals["own_codes"][0] > least
-    return (significant or by_own_codes) and recovered["readable"] > max(best.floor, PRESENT)
+    return (significant or by_own_codes) and recovered["readable"] > best.floor
 
 
 def _intervals_of_refits(readout: Readout, part: QuickPart, k: int) -> dict[str, tuple[float, float]]:
@@ -582,8 +582,8 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
 
 
 def is_found(row: LadderRow) -> bool:
-    """Whether the factor can be read from the codes."""
-    return row.rung not in ("absent", "joint", "folded", "implied")
+    """Whether the factor counts in the means: it can be read from the codes, and not just significantly above 0."""
+    return row.rung not in ("absent", "joint", "folded", "implied") and row.readable > PRESENT
 
 
 def _means(rows: list[LadderRow]) -> tuple[float, float, float]:

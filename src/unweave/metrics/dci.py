@@ -64,7 +64,6 @@ def dci_size(evidence: Evidence) -> Score:
 
 
 Floor = Literal["zero", "best"]
-
 NOTHING_READ = 0.05
 
 
@@ -185,11 +184,8 @@ def dci_explicitness(
 
 
 Normalise = Literal["factor", "skill", "none"]
-
 Weights = Literal["importance", "uniform"]
-
 DEFAULT_PROBE = BoostedTrees()
-
 NOTHING_USED = Finding("probe_used_no_code")
 
 # fields of the card that the three metrics of DCI have in common

@@ -26,9 +26,7 @@ from unweave.metrics.sampled_information import (
 from unweave.score import Score
 
 Bound = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-
 SAMPLING = MixtureSampling(samples=2000)
-
 STEP = 1e-6
 
 # fields of the card that all six metrics have in common

@@ -25,7 +25,6 @@ from unweave.randomness import random_stream
 from unweave.score import Score
 
 Scale = Literal["ranks", "values"]
-
 FREE_DRAWS = 10_000
 
 
@@ -96,9 +95,7 @@ def _ranked(codes: FloatArray, ascending: FloatArray) -> FloatArray:
 
 
 FEWEST_ROWS = 4
-
 FEW_ROWS = 20
-
 MOST_VALUES = 100
 
 MOST_LABELS = 2**16  # of combinations of held factors, for which counts are kept
@@ -292,7 +289,6 @@ def all_others_held(evidence: Evidence) -> Held:
 
 
 ONE_FACTOR = Finding("one_factor_to_tell")
-
 NO_CODES = Finding("no_code_varies")
 
 
@@ -527,7 +523,6 @@ def factor_vae_score(
 
 
 ROWS_PER_CELL = 16
-
 MOST_BINS = 10
 
 

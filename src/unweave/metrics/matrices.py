@@ -34,7 +34,6 @@ from unweave.randomness import random_stream
 from unweave.score import ShownMatrix
 
 CORRELATION = ShownMatrix("correlation_matrix", "Absolute correlation of every code with every factor")
-
 IMPORTANCE = ShownMatrix("importance_matrix", "Importance of every code for the probe of every factor")
 
 MUTUAL_INFORMATION = ShownMatrix(
@@ -46,23 +45,14 @@ NORMALISED_INFORMATION = ShownMatrix(
 )
 
 RELATIVE_INFORMATION = ShownMatrix("relative_information_matrix", "Mutual information relative to the factor's entropy")
-
 PREDICTABILITY = ShownMatrix("predictability_matrix", "How well every code alone predicts every factor")
-
 ROBUSTNESS = ShownMatrix("robustness_matrix", "How little every code changes while a factor is held fixed")
-
 VOTES = ShownMatrix("vote_matrix", "How often a code won the vote for the batches of a factor")
-
 MINIMALITY = ShownMatrix("minimality_matrix", "Share of a code's information that is about one factor")
-
 SUFFICIENCY = ShownMatrix("sufficiency_matrix", "Share of a factor's entropy that one code carries")
-
 BOUND = ShownMatrix("bound_matrix", "The bound for every code and factor")
-
 PURITY = ShownMatrix("purity_matrix", "Share of a code's variance that is due to one factor alone")
-
 CHOSEN = ShownMatrix("chosen_matrix", "Codes from which a factor is predicted")
-
 JOINT_ENTROPY = ShownMatrix("joint_entropy_matrix", "Joint entropy of every code and factor, in nats", framed=False)
 
 P_VALUE = ShownMatrix(
@@ -70,7 +60,6 @@ P_VALUE = ShownMatrix(
 )
 
 ADJACENCY = ShownMatrix("adjacency_matrix", "Which codes depend on which factors, by the test", framed=False)
-
 HYPOTHESIS = ShownMatrix("hypothesis_matrix", "Which codes should depend on which factors", framed=False)
 
 THREE_WAY = ShownMatrix(
@@ -370,9 +359,7 @@ def _targets(evidence: Evidence, j: int) -> NDArray[Any]:
 
 
 CORRELATED_FACTORS = 0.3
-
 ROWS_FIRST, ROWS_ENOUGH = 2_000, 20_000  # with the latter, the standard error of a correlation is below 0.01
-
 CODES_PER_ROW = 0.05
 
 
@@ -400,17 +387,11 @@ def _few_codes_per_row(evidence: Evidence) -> bool:
     return evidence.n_codes <= CODES_PER_ROW * evidence.n_rows
 
 
-FACTORS_NOT_CORRELATED = Assumption(
-    Finding("factors_correlated"),
-    _factors_not_correlated,
-)
+FACTORS_NOT_CORRELATED = Assumption(Finding("factors_correlated"), _factors_not_correlated)
 
 FACTORS_HELD_ALONE = Assumption(
     Finding("factors_not_held_alone"),
     lambda evidence: evidence.sampler is not None or _factors_not_correlated(evidence),
 )
 
-FEW_CODES_PER_ROW = Assumption(
-    Finding("many_codes_per_row"),
-    _few_codes_per_row,
-)
+FEW_CODES_PER_ROW = Assumption(Finding("many_codes_per_row"), _few_codes_per_row)

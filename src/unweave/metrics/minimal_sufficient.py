@@ -34,11 +34,8 @@ from unweave.randomness import random_stream
 from unweave.score import Score
 
 USABLE = UsableInformation()
-
 FEW_LEVELS = 10
-
 Target = tuple[Labels, FloatArray]
-
 NO_NUISANCES = Finding("no_nuisances_given")
 
 # fields of the card that the six metrics of 004 have in common
@@ -303,11 +300,7 @@ CODE_SCALE = Histogram(20, "equal_width")
     takes_sparse_codes=True,
 )
 def minimality(
-    evidence: Evidence,
-    *,
-    estimator: Information = CODE_SCALE,
-    joint: JointInformation = USABLE,
-    rng: Seed = 0,
+    evidence: Evidence, *, estimator: Information = CODE_SCALE, joint: JointInformation = USABLE, rng: Seed = 0
 ) -> Score:
     """Mutual information of a code and its best factor, relative to the code's entropy; mean over codes.
 
@@ -550,7 +543,6 @@ def representations_invariance(
 
 
 RANKS = Histogram()
-
 BINS_MATTER = 0.05
 
 
@@ -569,11 +561,7 @@ BINS_MATTER = 0.05
     factor_by_factor=True,
 )
 def sufficiency(
-    evidence: Evidence,
-    *,
-    estimator: Information = RANKS,
-    joint: JointInformation = USABLE,
-    rng: Seed = 0,
+    evidence: Evidence, *, estimator: Information = RANKS, joint: JointInformation = USABLE, rng: Seed = 0
 ) -> Score:
     """Mutual information of a factor and its best code, relative to the factor's entropy; mean over factors.
 

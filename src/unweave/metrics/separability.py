@@ -303,7 +303,6 @@ def separability(
 
 
 Part = Literal["separated", "independent"]
-
 SMALLEST_WEIGHT = 1e-9
 
 # fields of the card that all four metrics have in common

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from unweave.arrays import FloatArray
 from unweave.card import Seed, Several, Share, Variant, metric, seed_from
 from unweave.errors import InputError
+from unweave.estimators.correlation import best_matching
 from unweave.estimators.independence import (
     Correction,
     IndependenceTest,
@@ -18,7 +19,6 @@ from unweave.estimators.independence import (
     PairTests,
     corrected,
 )
-from unweave.estimators.matching import best_matching
 from unweave.estimators.regression import GradedColumns, indicators
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -98,7 +98,6 @@ def _columns(evidence: Evidence, j: int, test: IndependenceTest) -> GradedColumn
 
 
 MOST_ROWS = 100_000
-
 BY_NAME: dict[str, IndependenceTest] = {"linear": LinearCovariance(), "nonlinear": NonlinearCovariance()}
 
 

@@ -18,9 +18,7 @@ from unweave.errors import InputError, OptionError
 from unweave.randomness import random_stream
 
 STEPS_AT_A_TIME = 64  # steps for which numbers are drawn at once, because creating a generator takes longer than a draw
-
 Device = str | torch.device
-
 Draw = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.generic]]
 
 
@@ -117,7 +115,6 @@ class Gaussian:
 
 
 Likelihood = Bernoulli | Gaussian
-
 LIKELIHOODS = {"bernoulli": Bernoulli, "gaussian": Gaussian}
 
 

@@ -18,9 +18,7 @@ from unweave.models.networks import Architecture, Bernoulli, Device, Likelihood,
 from unweave.models.objectives import Objective, Step
 
 MOST_BYTES_IN_MEMORY = 2**29
-
 ROWS_AT_A_TIME = 4096
-
 Reader = Callable[[NDArray[np.int64]], Tensor]
 
 
@@ -182,7 +180,6 @@ def _check(holds: bool, settings: TrainingSettings, name: str, wanted: str) -> N
 
 
 Record = dict[str, float]
-
 REGISTER = 16  # number of float32 values in the widest vector register
 
 

@@ -17,6 +17,7 @@ from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
+from unweave.identifiability.rungs import PRESENT
 from unweave.sentences import brief, fixed, listed, reported_score, say
 from unweave.trust.comparison import Comparison
 from unweave.trust.diagnosis import Diagnosis
@@ -31,6 +32,8 @@ IN_CODES = (*IDENTIFIED, "readable")
 MUCH = 0.1  # share of a direction's response that is unexplained, above which leakage is a range
 
 WELL = 0.8  # smallest recovery of a factor that is identified up to a class of maps
+
+DOUBTS = ("through", "unclear")  # words for factors that the ladder calls absent, although a probe predicts them
 
 RECOVERY_OF = {"one code": "one_code", "own codes": "own_codes", "own direction": "direction", "readable": "readable"}
 
@@ -54,7 +57,8 @@ class FactorRow:
     ``recovery`` is that of the rung, from ``low`` to ``high``, and ``words`` is the rung as a person would say it.
     ``where`` names codes, or says that it is a direction. Leakage is between ``leakage`` and ``most_leakage``, which
     counts all of the direction's response that the model does not explain. ``note`` says what is in the way of a higher
-    rung. ``rung`` is 'not known' for a factor that never varies.
+    rung. ``rung`` is 'not known' for a factor that never varies. ``words`` are 'absent' only if no probe of the
+    evaluation reads the factor: it may be read through correlated factors, or be too weak to be sure.
     """
 
     factor: str
@@ -87,6 +91,11 @@ class FactorRow:
         return (self.most_leakage or 0.0) - (self.leakage or 0.0) > MUCH
 
     @property
+    def group(self) -> str:
+        """The rung; for factors that cannot be read, in words."""
+        return self.words if self.rung in ("absent", "joint") else self.rung
+
+    @property
     def counts(self) -> bool:
         """Whether the factor is counted in the headline: neither implied nor unknown."""
         return self.rung not in ("implied", NOT_KNOWN)
@@ -99,12 +108,39 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
         return ()
     n_codes = evaluation.data.representations[representation].n_codes
     known = {row.factor: row for row in ladder.rows}
-    return tuple(
+    rows = tuple(
         _row(known[factor.name], n_codes, factor.kind, ladder.quick)
         if factor.name in known
         else FactorRow(factor.name, NOT_KNOWN, NOT_KNOWN, note=say("note_of", reason="constant"))
         for factor in evaluation.data.factors
     )
+    read = _read_by_probes(evaluation, representation, [row.factor for row in rows if row.words == "absent"])
+    return tuple(
+        replace(
+            row, words=say("rung_in_words", rung="unclear"), note=say("note_of", reason="unclear", **read[row.factor])
+        )
+        if row.factor in read
+        else row
+        for row in rows
+    )
+
+
+def _read_by_probes(evaluation: Evaluation, representation: str, absent: list[str]) -> dict[str, dict[str, Any]]:
+    """Absent factors that a probe of the evaluation predicts above its noise, with the metric and its score.
+
+    If a mean over absent factors alone is above noise, that is the factor with the highest score.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for row in evaluation.rows:
+        floor = row.noise_floor
+        if row.representation != representation or row.measures != "explicitness" or row.score is None or floor is None:
+            continue
+        scores = {name: row.score.per_factor[name] for name in absent if name in row.score.per_factor}
+        above = [name for name in scores if scores[name] > floor.per_factor_upper.get(name, math.inf)]
+        if scores and not above and len(scores) == len(row.score.per_factor) and row.level is Level.TRUST:
+            above = [max(scores, key=lambda name: scores[name])]
+        found |= {name: {"metric": row.label, "value": scores[name]} for name in above if name not in found}
+    return found
 
 
 def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
@@ -119,7 +155,7 @@ def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
     return FactorRow(
         factor=row.factor,
         rung=row.rung,
-        words=say("rung_in_words", rung=row.rung, n_codes=len(codes)),
+        words=say("rung_in_words", rung=_rung_in_words(row), n_codes=len(codes)),
         where=where,
         recovery=_known(getattr(row, recovery)) if recovery else None,
         low=_known(low),
@@ -129,6 +165,13 @@ def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
         leaks_into=row.leaks_into,
         note=_note(row, kind, quick),
     )
+
+
+def _rung_in_words(row: LadderRow) -> str:
+    """The rung, or why 'absent' and 'joint' would say too much."""
+    if row.rung == "absent" and row.leaks_into and row.p_value <= PRESENT:
+        return "through"
+    return "weak" if row.rung == "joint" and not row.joint_with else row.rung
 
 
 def _note(row: LadderRow, kind: str, quick: bool) -> str:
@@ -147,8 +190,9 @@ def _note(row: LadderRow, kind: str, quick: bool) -> str:
         if row.leaks_into and row.leakage > 0.1 * (1 - row.noise):
             return say("note_of", reason="leaks", leakage=row.leakage, into=row.leaks_into)
         return say("note_of", reason="nonlinear") if row.probe not in ("linear", "own codes") else ""
-    others = {"joint": row.joint_with, "implied": row.implied_by}.get(row.rung, ())
-    return say("note_of", reason="unread" if row.rung == "absent" and quick else row.rung, others=others)
+    reason = _rung_in_words(row)
+    others = {"joint": row.joint_with, "implied": row.implied_by, "through": (row.leaks_into,)}.get(reason, ())
+    return say("note_of", reason="unread" if reason == "absent" and quick else reason, others=others)
 
 
 def _known(number: float) -> float | None:
@@ -200,7 +244,8 @@ class QuestionLine:
     """A question and its answer: 'yes', 'partly', 'no' or 'not known', by a metric with its score and verdict.
 
     ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, and ``level`` the verdict. The
-    answer to "own code for each factor" counts the factors of the ladder, such as '1 of 3', or is 'no' for none.
+    answer to "own code for each factor" is 'yes' if the ladder finds own codes for all factors, and 'no' if for none or
+    if identification is at noise level.
     """
 
     question: str
@@ -230,7 +275,8 @@ def question_lines(evaluation: Evaluation, representation: str) -> tuple[Questio
             counted = [each for each in factor_rows(evaluation, representation) if each.counts]
             if question.name == "recovery" and counted:
                 n_own = sum(each.rung in OWN for each in counted)
-                line = replace(line, answer=f"{n_own} of {len(counted)}" if n_own else "no")
+                some = "yes" if n_own == len(counted) else "partly"
+                line = replace(line, answer=some if n_own and line.level is not Level.NOISE else "no")
             lines.append(line)
     return tuple(lines)
 
@@ -553,7 +599,8 @@ def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
     named: dict[str, list[str]] = {rung: [] for rung in (*RECOVERY_OF, "joint", "folded", "absent")}
     for row in rows:
         named.setdefault(row.rung, []).append(row.factor)
-    n, absent = sum(row.counts for row in rows), named["absent"]
+    n, absent = sum(row.counts for row in rows), [row.factor for row in rows if row.words == "absent"]
+    through, unclear = ([row.factor for row in rows if row.words == say("rung_in_words", rung=word)] for word in DOUBTS)
     one, own, direction, readable = (named[rung] for rung in RECOVERY_OF)
     if len(one) + len(own) == n:
         first = say("all_own", n=n, one=not own)
@@ -562,10 +609,12 @@ def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
     elif len(absent) == n:
         first = say("all_absent", n=n)
     else:
-        unread = [*named["joint"], *named["folded"]]
+        unread = [name for name in (*named["joint"], *named["folded"]) if name not in unclear]
         groups = (("n_own", [*one, *own]), ("n_directions", direction), ("n_readable", readable))
         said = [say(key, names=names, n=len(names)) for key, names in groups if names]
         said += [say("n_unread", names=unread, n=len(unread))] if unread else []
+        said += [say("n_through", names=through, n=len(through))] if through else []
+        said += [say("n_unclear", names=unclear, n=len(unclear))] if unclear else []
         said += [say("n_absent", names=absent, n=len(absent))] if absent else []
         first = say("of_factors", n=n, said="; ".join(said))
     return first
@@ -897,9 +946,9 @@ def representation_table(answer: ComparedAnswer) -> TextTable:
                 "best" if name in answer.best else "",
                 answer.letters.get(name, ""),
                 "; ".join(
-                    f"{rung}: {listed(factors, 4)}"
-                    for rung in dict.fromkeys(row.rung for row in by_name[name].factors)
-                    if (factors := [row.factor for row in by_name[name].factors if row.rung == rung])
+                    f"{group}: {listed(factors, 4)}"
+                    for group in dict.fromkeys(row.group for row in by_name[name].factors)
+                    if (factors := [row.factor for row in by_name[name].factors if row.group == group])
                 )
                 or NOT_KNOWN,
             )

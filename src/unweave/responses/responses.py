@@ -32,9 +32,7 @@ from unweave.responses.factor_bases import (
 )
 
 KERNELS: tuple[KernelName, ...] = ("pairs", "joint")
-
 PENALTIES = (1e-4, 1e-2, 0.3)
-
 MOST_INTERACTION_ROWS = 500
 
 
@@ -181,26 +179,17 @@ def _level_means(level: Folds, codes: FloatArray, fold: Folds) -> FloatArray:
 
 
 MODELS = ("one factor, smooth", "one factor, with jumps", "linear", "additive", "pairs", "joint")
-
 SMOOTH, JUMPS, LINEAR, ADDITIVE, PAIRS, JOINT = range(len(MODELS))
-
 NEGLIGIBLE = 0.003  # share of a code's variance; interactions that explain less are ignored
 
 # for each model, the largest excess of its loss over the smallest loss: in standard errors, and as a share of variance
 ALLOWED = ((2.0, 0.0), (2.0, 0.0), (1.0, NEGLIGIBLE), (1.0, NEGLIGIBLE))
-
 MOST_OF_IT = 0.5
-
 OF_OTHERS = 0.001  # a code depends on one factor if other factors cause at most this share of its fit's variance
-
 TINY = 1e-12
-
 LUCK = 0.01  # probability that any code of pure noise counts as informative
-
 MOST_CODES_AT_ONCE = 128
-
 MOST_ROWS = 1000
-
 DRAWS = 20
 
 
