@@ -33,6 +33,8 @@ EXPLICITNESS = "explicitness"
 
 MEAN = 1e-6
 
+PRECISE = 0.005  # standard error of a mean over draws, as a share of the metric's range, at which no more are drawn
+
 Draws = tuple[Evidence, ...]
 
 
@@ -171,13 +173,21 @@ class Steps:
         return self._mean(metric, self.without_collapsed, score) if self.without_collapsed else math.nan
 
     def _mean(self, metric: Choice, draws: Draws, score: Score) -> float:
-        """Mean of the raw scores, clipped after averaging, because clipping first would raise a mean near the bound."""
+        """Mean of the raw scores, clipped after averaging, because clipping first would raise a mean near the bound.
+
+        Draws stop after an even number of them, as two models may take turns, once the mean is precise.
+        """
         if len(draws) == 1 and self._is_observed(draws[0]):
             return score.value
-        key = (id(metric), *map(id, draws))
+        key, width = (id(metric), *map(id, draws)), score.bounds[1] - score.bounds[0]
         if key not in self.scores:
-            found = [score_or_reason(metric, evidence) for evidence in draws]
-            self.scores[key] = float(np.clip(np.mean(raw_values(found)), *score.bounds))
+            values: list[float] = []
+            for evidence in draws:
+                values += raw_values([score_or_reason(metric, evidence)])
+                limit = PRECISE * width * math.sqrt(len(values)) if math.isfinite(width) else -1.0
+                if len(values) % 2 == 0 and np.std(values, ddof=1) <= limit:
+                    break
+            self.scores[key] = float(np.clip(np.mean(values), *score.bounds))
         return self.scores[key]
 
     def _is_observed(self, drawn: Evidence) -> bool:
