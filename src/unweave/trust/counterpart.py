@@ -170,13 +170,15 @@ def _read_share(codes: FloatArray, target: FloatArray) -> float:
     return float(np.clip(1 - left, 0.0, 1.0))
 
 
-def distinct_codes(scores: FloatArray, codes: Rows) -> Rows:
-    """These codes without copies of each other."""
+def distinct_codes(scores: FloatArray, codes: Rows, signals: FloatArray | None = None) -> Rows:
+    """These codes without copies of each other, which are copies in the ``signals`` as well, where these are given."""
     if codes.size < 2:
         return codes
-    correlations = np.abs(np.corrcoef(scores[:, codes], rowvar=False))
-    copies = np.triu(correlations > COPIES, 1).any(axis=0)
-    return codes[~copies]
+    with np.errstate(invalid="ignore", divide="ignore"):  # a signal may be constant
+        alike = [
+            np.abs(np.corrcoef(each[:, codes], rowvar=False)) > COPIES for each in (scores, signals) if each is not None
+        ]
+    return codes[~np.triu(np.logical_and.reduce(alike), 1).any(axis=0)]
 
 
 OWN_INFORMATION = 0.05  # share of a mixed code's variance that other codes do not explain
@@ -243,7 +245,10 @@ class DrawnCodes:
         factors = range(len(self.places))
         columns = [column for j in self.tellers for column in self._for_factor(j)]
         stands = stands_for_its_factor(found)
-        mixed = distinct_codes(found.code_scores, np.flatnonzero(~stands & ~found.silent & ~found.collapsed))
+        mixed = np.flatnonzero(~stands & ~found.silent & ~found.collapsed)
+        # codes that are equal here may differ where factors that go together here do not
+        signals = np.column_stack([self.predicted[k][:, i] for i, k in enumerate(found.model)])
+        mixed = distinct_codes(found.code_scores, mixed, signals if self.modelled else None)
         if not each_told(self.tellers, len(factors)):
             columns += self._of_mixed(mixed, [j for j in factors if j not in self.tellers], columns)
         silent = self.generator.permutation(np.flatnonzero(found.silent & ~found.collapsed))
