@@ -22,7 +22,7 @@ from unweave.evidence import Evidence
 from unweave.metrics.manifolds import Spectrum, traversals
 from unweave.report.terminal import plain_table
 from unweave.sentences import counted
-from unweave.whole_files import write_whole
+from unweave.whole_files import write_output
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,7 +90,7 @@ def write_geometry_page(
     traversed = traversals(evidence, dimensions, VALUES) if can_decode else None
     information = evaluation["manifold_mutual_information"].parts["matrix"]
     page = geometry_page(name, found, information, shape, traversed)
-    write_whole(path, lambda file: file.write(page.encode()))
+    write_output(path, page)
 
 
 def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:

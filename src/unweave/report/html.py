@@ -11,10 +11,9 @@ import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -30,7 +29,7 @@ from unweave.metrics.matrices import factor_entropies
 from unweave.report.summary import EVER_LESS, summarise
 from unweave.sentences import brief, counted, fixed, listed, p_value, say
 from unweave.trust.verdict_record import Level
-from unweave.whole_files import write_whole
+from unweave.whole_files import write_output
 
 Colour = tuple[int, int, int]
 
@@ -437,16 +436,9 @@ def write_pages(
     ]
     for path, page in pages:
         if path is not None:
-            try:
-                write_whole(path, partial(_write_text, page()))
-            except OSError as error:
-                raise FileError(f"{path} cannot be written: {error.strerror}; name another file.") from None
+            write_output(path, page())
             written.append(path)
     return written
-
-
-def _write_text(text: str, file: IO[bytes]) -> None:
-    file.write(text.encode())
 
 
 def read_evaluation(path: Path) -> Evaluation:

@@ -247,6 +247,8 @@ def run(
         raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
     if time_limit is not None and not time_limit > 0:
         raise OptionError(f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0.")
+    if not isinstance(sweep, Sweep):
+        raise OptionError("This is not a sweep: make one with unweave.sweeps.grid.")
     polars_for("The table of a sweep")  # before anything is computed
     keys = [row_keys(cell) for cell in sweep.cells]
     n_results = len({key for of_cell in keys for key in of_cell.values()})

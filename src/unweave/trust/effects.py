@@ -11,6 +11,7 @@ import numpy as np
 
 from unweave.card.decorator import Choice, card_of
 from unweave.evidence import Evidence
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust.counterpart import ENOUGH_ROWS, Counterpart, Where, independent_draws, with_factors
@@ -264,6 +265,7 @@ def _some_collapsed(evidence: Evidence, diagnosis: Diagnosis) -> bool:
     return bool(varying) and len(diagnosis.dead_codes) < evidence.n_codes
 
 
+@checks_options
 def without_codes(evidence: Evidence, names: Sequence[str]) -> Evidence:
     """The evidence without these codes; a posterior is replaced by its point codes.
 

@@ -20,6 +20,7 @@ from unweave.evidence.decoders import Sampler, Unpaired
 from unweave.evidence.splits import shuffled_rows
 from unweave.findings import Finding
 from unweave.memo import drawn_together
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust.budget import FEWEST_DRAWS, N_DRAWS, DrawPlan
@@ -225,6 +226,7 @@ class NoiseFloor:
         return not math.isnan(self.floor)
 
 
+@checks_options
 def noise_floor(
     metric: Choice,
     evidence: Evidence,

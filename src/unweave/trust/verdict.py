@@ -15,6 +15,7 @@ import numpy as np
 from unweave.card.decorator import Choice, card_of, metric_of
 from unweave.evidence import Evidence
 from unweave.findings import Finding
+from unweave.options import checks_options
 from unweave.score import Score
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.effects import Change, Effects, Steps, steps_of
@@ -97,6 +98,7 @@ CROWDED = 0.1
 SIZE = "size"  # `Card.measures` of metrics that count codes and factors
 
 
+@checks_options
 def verdicts(
     metrics: Mapping[str, Choice],
     scores: Mapping[str, Score],
