@@ -139,12 +139,14 @@ def _allows(annotation: Any, value: Any) -> bool:
         return isinstance(value, tuple) and _allows_entries(get_args(annotation), value)
     if kind in CONTAINERS:  # a text and an array without axes look like sequences
         is_text = isinstance(value, (str, bytes)) and kind in (Sequence, Iterable)
-        return isinstance(value, kind) and not is_text and getattr(value, "shape", None) != ()
+        fits = isinstance(value, kind) and not is_text and getattr(value, "shape", None) != ()
+        return fits and _entries_fit(kind, get_args(annotation), value)
     if annotation in PLAIN:
         return PLAIN[annotation](value)
     if _is_strategy(annotation):
         asked = getattr(annotation, "__abstractmethods__", ()) or _public_methods(annotation)
-        return not isinstance(value, type) and all(hasattr(value, name) for name in asked)
+        if asked:
+            return not isinstance(value, type) and all(hasattr(value, name) for name in asked)
     return isinstance(value, annotation)
 
 
@@ -156,6 +158,13 @@ PLAIN: dict[Any, Callable[[Any], bool]] = {
     str: lambda value: isinstance(value, str) and "\0" not in value,
     Path: lambda value: isinstance(value, Path) and "\0" not in str(value),
 }
+
+
+def _entries_fit(kind: Any, kinds: tuple[Any, ...], value: Any) -> bool:
+    """Whether the entries of a sequence, or the values of a mapping, are of the annotated kind."""
+    if kind not in (Sequence, Mapping) or not kinds or not (kinds[-1] is float or _is_strategy(kinds[-1])):
+        return True
+    return all(_allows(kinds[-1], entry) for entry in (value.values() if kind is Mapping else value))
 
 
 def _allows_entries(kinds: tuple[Any, ...], entries: tuple[Any, ...]) -> bool:

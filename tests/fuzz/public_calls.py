@@ -35,13 +35,13 @@ COSTLY |= {"compared", "interval", "noise_floor", "diagnose"}
 NOT_CALLED = {
     **dict.fromkeys(("UnweaveError", "InputError", "OptionError", "FileError", "InputWarning"), "an exception"),
     **dict.fromkeys(("MetricError", "MetricUndefined", "SweepStopped"), "an exception"),
-    **dict.fromkeys(("Metric", "Protocol", "Decoder", "Marginal", "Constraint", "World", "Encoder"), "a protocol"),
-    **dict.fromkeys(("Attack", "Objective", "DataSet", "Probe", "Prior", "Correlation", "Classifier"), "a protocol"),
+    **dict.fromkeys(("Metric", "Protocol", "Constraint", "World", "Encoder"), "a protocol"),
+    **dict.fromkeys(("Objective", "DataSet", "Probe", "Prior", "Correlation", "Classifier"), "a protocol"),
     **dict.fromkeys(("Information", "JointInformation", "PosteriorInformation", "IndependenceTest"), "a protocol"),
     **dict.fromkeys(("CodeCorrelations", "DecompositionInformation", "LineClassifier"), "a protocol"),
     "FactorKind": "an enumeration",
     "GridDataSet": "a class to derive from",
-    **dict.fromkeys(("EvidenceOptions", "CardFields", "Toy", "Batch", "Step"), "a type for annotations or results"),
+    **dict.fromkeys(("EvidenceOptions", "Toy", "Batch", "Step"), "a type for annotations or results"),
 }
 # records that functions return: they are made by the functions, read from damaged JSON, and their methods are called
 RECORDS = (

@@ -140,6 +140,7 @@ class ProbeReport:
             raise OptionError(f"{probe!r} is not a probe of this report: choose among {', '.join(self.probes)}.")
         return np.array([[getattr(self[f, layer, probe], of) for layer in self.layers] for f in self.factors])
 
+    @checks_options
     def sentence(self, factor: str) -> str:
         """What the probes found for one factor."""
         rows = [row for row in self.rows if row.factor == factor]

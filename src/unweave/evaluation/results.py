@@ -506,11 +506,13 @@ class Evaluation:
         """Weights of the linear readout of every factor on the codes, codes x columns (`Ladder.directions`)."""
         return self.ladder.directions
 
+    @checks_options
     def row(self, label: str, representation: str) -> Row | None:
         """The row of a metric's first seed; None if it was not computed."""
         fitting = (row for row in self.rows if row.label == label and row.representation == representation)
         return next(fitting, None)
 
+    @checks_options
     def values(self, label: str, representation: str) -> list[float]:
         """The value for every seed that has a score; an empty list if the metric failed for all seeds."""
         return [
@@ -610,6 +612,7 @@ class Evaluation:
         """
         return grouped_scores(self, groups, level)
 
+    @checks_options
     def plot(
         self,
         kind: str | None = None,

@@ -108,6 +108,7 @@ class Similarity:
             raise InputError(f"There are {len(found)} pairs: use matrix({measure!r}), or the rows.")
         return found[0]
 
+    @checks_options
     def matrix(self, measure: str = "cka", *, calibrated: bool = True) -> FloatArray:
         """Similarities of all pairs by one measure, in the order of ``names``; 1 on the diagonal.
 

@@ -110,7 +110,9 @@ def data_frame(columns: Mapping[str, Sequence[Any]], backend: str | None = None)
     (1, 1)
     """
     if backend is not None and (not isinstance(backend, str) or backend not in FRAMES):
-        raise OptionError(f"backend={backend!r} is not known: use {', '.join(map(repr, FRAMES))}.")
+        raise OptionError(
+            f"backend={' '.join(repr(backend).split())} is not known: use {', '.join(map(repr, FRAMES))}."
+        )
     for name in (backend,) if backend else FRAMES:
         try:
             import_module(name)
@@ -714,7 +716,7 @@ MOST_COLUMNS_NAMED = 5
 def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | None:
     """Rows to keep, or None for all; infinite values, and missing ones unless they are dropped, raise an error."""
     if not isinstance(missing, str) or missing not in ("refuse", "drop"):
-        raise OptionError(f"missing={reprlib.repr(missing)} is not known: use 'refuse' or 'drop'.")
+        raise OptionError(f"missing={' '.join(repr(missing).split())[:100]} is not known: use 'refuse' or 'drop'.")
     masks = {what: _missing_mask(table) for what, table in tables.items()}
     rows_with_missing = [mask.any(axis=1) for mask in masks.values() if mask is not None]
     if not rows_with_missing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -542,7 +543,9 @@ class JointVAE(Objective):
         super().__post_init__()
         sizes = tuple(self.categories) if isinstance(self.categories, Sequence) else ()
         if not sizes or not all(isinstance(size, int) and size > 1 for size in sizes):
-            raise OptionError(f"categories={self.categories} of joint_vae: give whole numbers from 2, one per code.")
+            raise OptionError(
+                f"categories={reprlib.repr(self.categories)} of joint_vae: give whole numbers from 2, one per code."
+            )
         object.__setattr__(self, "categories", sizes)
 
     @property

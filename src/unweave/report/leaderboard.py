@@ -21,7 +21,7 @@ from unweave.evaluation import Evaluation
 from unweave.evidence.columns import data_frame
 from unweave.options import checks_options
 from unweave.report.answer import QuestionLine, TextTable, question_lines
-from unweave.report.html import read_evaluation
+from unweave.report.html import content_policy, read_evaluation
 from unweave.report.terminal import plain_table
 from unweave.sentences import counted, fixed, listed
 from unweave.trust.verdict_record import Level
@@ -124,7 +124,7 @@ class Leaderboard:
             rows = "".join(_html_row(board, each) for each in board.standings)
             body.append(f"<h2>{escape(_title(board))}</h2><div><table><tr>{heads}</tr>{rows}</table></div>")
         legend = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._legend())
-        page = PAGE.format(style=STYLE, body="".join(body) + legend)
+        page = PAGE.format(policy=content_policy(STYLE), style=STYLE, body="".join(body) + legend)
         if path is not None:
             write_output(path, page)
         return page
@@ -166,7 +166,7 @@ STYLE = (
 PAGE = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
     'content="width=device-width, initial-scale=1"><meta http-equiv="Content-Security-Policy" '
-    "content=\"default-src 'none'; style-src 'unsafe-inline'\"><title>Leaderboard · unweave</title>"
+    'content="{policy}"><title>Leaderboard · unweave</title>'
     "<style>{style}</style></head><body><h1>Leaderboard</h1>{body}</body></html>"
 )
 

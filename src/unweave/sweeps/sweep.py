@@ -227,6 +227,8 @@ def measured(label: str, score: Callable[[], Score]) -> Measurement:
     seconds = time.perf_counter() - start
     if isinstance(result, Finding):
         return unmeasured(label, result, seconds)
+    if not isinstance(result, Score):
+        raise OptionError(f"The function of {label!r} returned {type(result).__name__}: let it return a Score.")
     reason = (" ".join(map(str, result.caveats)) or "undefined") if math.isnan(result.raw) else None
     return Measurement(label, result.value, float(result.raw), reason, seconds)
 

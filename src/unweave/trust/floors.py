@@ -369,7 +369,8 @@ def decided(score: Score, raw: float, tested: bool, drawn: list[Score | None]) -
     width = score.bounds[1] - score.bounds[0]
     if values.size < FEWEST_FOR_FLOOR:
         return False
-    if math.isfinite(width) and np.nanstd(values, ddof=1) > PRECISION * width * math.sqrt(values.size):
+    known = values[~np.isnan(values)]
+    if math.isfinite(width) and known.size > 1 and known.std(ddof=1) > PRECISION * width * math.sqrt(values.size):
         return False
     n_above = int((~_worse(score.lower_is_better, raw, values)).sum())
     return not tested or n_above >= ENOUGH_ABOVE or (n_above == 0 and values.size >= FEWEST_DRAWS)

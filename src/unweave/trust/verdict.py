@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from unweave.card.decorator import Choice, card_of, metric_of
+from unweave.errors import OptionError
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.options import checks_options
@@ -150,6 +151,8 @@ def verdicts(
         steps = check_steps(evidence, diagnosis, seed=seed)
     found = {}
     for label, score in scores.items():
+        if label not in metrics or not isinstance(score, Score):
+            raise OptionError(f"scores[{label!r}] has no metric, or is no Score: give both for every label.")
         metric, floor = metrics[label], (floors or {}).get(label)
         without = _without_meaning(metric, score)
         left_out = label in untried and _pairs_points(card_of(metric).needs)
