@@ -12,6 +12,7 @@ import numpy as np
 from unweave.card.decorator import Choice, card_of
 from unweave.evidence import Evidence
 from unweave.evidence.splits import clusters
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.responses.factor_bases import varying_places
 from unweave.responses.responses import distinct_factors
@@ -302,6 +303,7 @@ def _some_collapsed(evidence: Evidence, diagnosis: Diagnosis) -> bool:
     return bool(varying) and len(diagnosis.dead_codes) < evidence.n_codes
 
 
+@checks_options
 def without_codes(evidence: Evidence, names: Sequence[str]) -> Evidence:
     """The evidence without these codes; a posterior is replaced by its point codes.
 
