@@ -138,9 +138,9 @@ def test_several_representations_give_a_matrix():
         ((np.ones((30, 2)),), {}, "only one"),
         (({"a": np.ones((30, 2))}, np.ones((30, 2))), {}, "twice"),
         ((np.ones((5, 2)), np.ones((5, 2))), {}, "at least"),
-        ((np.ones((30, 2)), np.ones((30, 2))), {"measures": ("rsa",)}, "not a measure"),
+        ((np.ones((30, 2)), np.ones((30, 2))), {"measures": ("rsa",)}, "each entry 'cka', 'cca'"),
     ],
 )
 def test_bad_input(arguments, options, words):
-    with pytest.raises(unweave.InputError, match=words):
+    with pytest.raises(unweave.UnweaveError, match=words):
         unweave.similarity(*arguments, **options)

@@ -86,7 +86,7 @@ class MetricError(TypeError):
 
 def check_card(card: Card) -> None:
     """Raise a `MetricError` for the first invalid field of the card."""
-    check_fields(f"The card of {card.name}", vars(card))
+    check_fields(f"The card of {card.name if isinstance(card.name, str) else '?'}", vars(card))
     low, high = card.bounds
     if not (math.isnan(card.best) or low <= card.best <= high):
         raise MetricError(
@@ -124,7 +124,7 @@ def _are_bounds(value: object) -> bool:
 
 
 def _is_chance(value: object) -> bool:
-    return callable(value) or _is_number(value) or value in get_args(NamedChance)
+    return callable(value) or _is_number(value) or (isinstance(value, str) and value in get_args(NamedChance))
 
 
 def _are_some_of(vocabulary: object) -> Callable[[object], bool]:

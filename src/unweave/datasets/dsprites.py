@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.datasets.interface import Factor, GridDataSet, Images, Indices, Selection
 from unweave.errors import OptionError
+from unweave.options import checks_options
 
 SHAPES = ("square", "ellipse", "heart")
 
@@ -102,6 +103,7 @@ def sprite_factors(orientation: str) -> tuple[Factor, ...]:
     return Factor("shape", "categorical", SHAPES), *(Factor(name, kind) for name, kind in kinds.items())
 
 
+@checks_options
 class DSprites(GridDataSet):
     """White shapes on black: all combinations of shape, scale, orientation and position.
 
@@ -177,6 +179,7 @@ class DSprites(GridDataSet):
         return images
 
 
+@checks_options
 def small_sprites(size: int = 16) -> DSprites:
     """A part of dSprites on which small models train in seconds: no rotation, every second position, 4,608 images.
 
