@@ -253,7 +253,7 @@ def run(
         raise OptionError(f"A folder of type {type(folder).__name__} is no path: name a folder.")
     polars_for("The table of a sweep")  # before anything is computed
     keys = [row_keys(cell) for cell in sweep.cells]
-    n_results = len({key for of_cell in keys for key in of_cell.values()})
+    n_results = len(set[str]().union(*(of_cell.values() for of_cell in keys)))
     versions = {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
     facts = {"cells": len(sweep.cells), "results": n_results, "versions": versions}
     with Store(folder, {"schema": SCHEMA, "sweep": sweep.name}) as store:
