@@ -110,8 +110,10 @@ def data_frame(columns: Mapping[str, Sequence[Any]], backend: str | None = None)
     >>> data_frame({"metric": ["mcc"]}, "polars").shape
     (1, 1)
     """
-    if backend not in (None, *FRAMES):
-        raise OptionError(f"backend={backend!r} is not known: use {', '.join(map(repr, FRAMES))}.")
+    if backend is not None and (not isinstance(backend, str) or backend not in FRAMES):
+        raise OptionError(
+            f"backend={' '.join(repr(backend).split())} is not known: use {', '.join(map(repr, FRAMES))}."
+        )
     for name in (backend,) if backend else FRAMES:
         try:
             import_module(name)
@@ -533,7 +535,10 @@ def refuse_repeated(names: Sequence[str], what: str) -> None:
 
 
 def _checked_names(names: Sequence[str], n_columns: int, what: str) -> list[str]:
-    stated = [names] if isinstance(names, str) else [str(name) for name in names]
+    try:
+        stated = [names] if isinstance(names, str) else [str(name) for name in names]
+    except TypeError:
+        raise InputError(f"{what} names of type {type(names).__name__} are no names: give a list of texts.") from None
     if len(stated) != n_columns:
         raise InputError(f"There are {len(stated)} {what} names for {n_columns} {what}s: give one for each column.")
     return stated
@@ -731,8 +736,8 @@ MOST_COLUMNS_NAMED = 5
 
 def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | None:
     """Rows to keep, or None for all; infinite values, and missing ones unless they are dropped, raise an error."""
-    if missing not in ("refuse", "drop"):
-        raise OptionError(f"missing={missing!r} is not known: use 'refuse' or 'drop'.")
+    if not isinstance(missing, str) or missing not in ("refuse", "drop"):
+        raise OptionError(f"missing={' '.join(repr(missing).split())[:100]} is not known: use 'refuse' or 'drop'.")
     masks = {what: _missing_mask(table) for what, table in tables.items()}
     rows_with_missing = [mask.any(axis=1) for mask in masks.values() if mask is not None]
     if not rows_with_missing:
@@ -781,7 +786,7 @@ def checked_groups(
     >>> checked_groups({"position": [0, "y"]}, ("x", "y"))
     {'position': ('x', 'y')}
     """
-    groups = _named_groups(code_groups or {}, names)
+    groups = _named_groups({} if code_groups is None else code_groups, names)
     empty = next((group for group, members in groups.items() if not members), None)
     if empty is not None:
         raise OptionError(f"The code group {quoted(empty)} has no codes: name at least one, or leave it out.")

@@ -209,14 +209,14 @@ def same_rows(factors: FloatArray, codes: FloatArray) -> Rows | None:
             return clusters(factors)
     if n_values < FEWEST_DISTINCT:
         return None
-    same = _with_defaults_apart(np.column_stack([factors, codes]))
+    same = equal_rows(np.column_stack([factors, codes]))
     n_distinct = int(same.max()) + 1
     if n_values >= DISTINCT * n_distinct and n_distinct <= n_most:
         return same
     return clusters(factors) if n_distinct > n_most else None
 
 
-def _with_defaults_apart(rows: FloatArray) -> Rows:
+def equal_rows(rows: FloatArray) -> Rows:
     """Number of the distinct row that each row equals; rows that are far more common than others count as different."""
     same = np.unique(rows, axis=0, return_inverse=True)[1].ravel().astype(np.intp)
     counts = np.bincount(same)
@@ -245,7 +245,7 @@ def clusters(factors: FloatArray) -> Rows | None:
     few = factors[: int(4 * min(n_most, 2 * max(levels)))]
     if np.unique(few, axis=0).shape[0] > min(n_most, 2 * max(levels)):
         return None  # the first rows of most designs differ already more than so many clusters do
-    cluster = _with_defaults_apart(factors)
+    cluster = equal_rows(factors)
     n_clusters = int(cluster.max()) + 1
     if not FEWEST_CLUSTERS <= n_clusters <= min(n_most, 2 * max(levels)):
         return None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,9 @@ from unweave.evidence import Evidence, Posterior
 from unweave.findings import Finding
 from unweave.memo import for_all_drawn, memoised
 from unweave.randomness import random_stream
-from unweave.score import ShownMatrix
+from unweave.score import Score, ShownMatrix
+
+Body = TypeVar("Body", bound=Callable[..., Score])
 
 CORRELATION = ShownMatrix("correlation_matrix", "Absolute correlation of every code with every factor")
 IMPORTANCE = ShownMatrix("importance_matrix", "Importance of every code for the probe of every factor")
@@ -383,10 +386,6 @@ def _largest_correlation(evidence: Evidence, most_rows: int) -> float:
     return float(np.max(between, initial=0.0, where=~np.isnan(between)))
 
 
-def _few_codes_per_row(evidence: Evidence) -> bool:
-    return evidence.n_codes <= CODES_PER_ROW * evidence.n_rows
-
-
 FACTORS_NOT_CORRELATED = Assumption(Finding("factors_correlated"), _factors_not_correlated)
 
 FACTORS_HELD_ALONE = Assumption(
@@ -394,4 +393,31 @@ FACTORS_HELD_ALONE = Assumption(
     lambda evidence: evidence.sampler is not None or _factors_not_correlated(evidence),
 )
 
-FEW_CODES_PER_ROW = Assumption(Finding("many_codes_per_row"), _few_codes_per_row)
+FEW_CODES_PER_ROW = Assumption(
+    Finding("many_codes_per_row"), lambda evidence: evidence.n_codes <= CODES_PER_ROW * evidence.n_rows
+)
+
+
+def described(options: str) -> Callable[[Body], Body]:
+    """Decorator that adds options, which all metrics of a family have, to the Parameters of a docstring.
+
+    >>> def f():
+    ...     '''Summary.
+    ...
+    ...     Notes
+    ...     -----
+    ...     A formula.
+    ...     '''
+    >>> described("k : int")(f).__doc__.split()
+    ['Summary.', 'Parameters', '----------', 'k', ':', 'int', 'Notes', '-----', 'A', 'formula.']
+    """
+
+    def decorate(function: Body) -> Body:
+        text = inspect.cleandoc(function.__doc__ or "")
+        before = next(name for name in ("\n\nReturns\n---", "\n\nNotes\n---") if name in text)
+        head, rest = text.split(before, 1)
+        section = "" if "\nParameters\n---" in head else "\n\nParameters\n----------"
+        function.__doc__ = f"{head}{section}\n{inspect.cleandoc(options)}{before}{rest}"
+        return function
+
+    return decorate

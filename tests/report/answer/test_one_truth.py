@@ -34,7 +34,7 @@ def encoded(kind, z, rng):
         "rotated, noise": lambda: z @ haar(rng, d) + 0.5 * noise,
         "noise": lambda: noise,
         "one dropped": lambda: z[:, 1:] if d > 1 else noise,
-        "folded": lambda: np.column_stack([z[:, 0] ** 2, z[:, 1:]]),
+        "folded": lambda: np.column_stack([z[:, 0] ** 2 if np.ptp(z[:, 0] ** 2) else noise[:, 0], z[:, 1:]]),
         "wide": lambda: wide,
         "joint": lambda: np.column_stack([z[:, 0] * np.sign(z[:, -1]), z[:, 1:-1], noise[:, 0]]),
         "weak": lambda: 0.2 * z + noise,
