@@ -332,13 +332,9 @@ class ResponseModel:
         self.grams_of_models = [
             self.grams if model.size == p else self.grams[:, model[:, None], model] for model in self.models
         ]
-        self.inverses = [
-            self._inverses(grams, self.penalty[model])
-            for grams, model in zip(self.grams_of_models, self.models, strict=True)
-        ]
-        self.covariances = [
-            self._covariance(start, stop) for start, stop in zip(self.starts[:d], self.stops, strict=False)
-        ]
+        penalties = [self.penalty[model] for model in self.models]
+        self.inverses = list(map(self._inverses, self.grams_of_models, penalties))
+        self.covariances = list(map(self._covariance, self.starts[:d], self.stops[:d]))
 
     def _covariance(self, start: int, stop: int) -> FloatArray:
         """Of these functions of a factor, without each block: z* is drawn from the rows that are left."""
