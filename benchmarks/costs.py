@@ -19,6 +19,7 @@ from scipy.optimize import nnls
 from threadpoolctl import threadpool_limits
 
 from unweave import Evidence, Posterior
+from unweave.evidence import FactorKind
 from unweave.memo import DRAWN_TOGETHER, drawn_together
 from unweave.metrics import CATALOGUE
 from unweave.trust import budget as costs
@@ -40,6 +41,7 @@ SHARED = {
     ),
 }
 MOST_ROWS = {
+    "identification": 10_000,
     "usable information": 10_000,
     "factors_invariance": 10_000,
     "nuisances_invariance": 10_000,
@@ -121,9 +123,11 @@ def main() -> None:
     for name, metrics in {**SHARED, **alone}.items():
         if wanted and not wanted & set(metrics):
             continue
-        fixed = name in MOST_ROWS or name == "identification"  # its kernels and readouts use 1,000 rows
+        fixed = name in MOST_ROWS
         found: dict[str, object] = {"metrics": metrics, "most_rows": MOST_ROWS.get(name), "fixed_rows": fixed}
-        for place, what in enumerate(("numbers", "classes")):
+        kinds = CATALOGUE[metrics[0]].card.factor_kinds
+        takes_classes = kinds is None or FactorKind.CATEGORICAL in kinds
+        for place, what in enumerate(("numbers", "classes")[: 1 + takes_classes]):
             points = [
                 (DataSizes(n, m, d), measured(metrics[0], evidences[place]))
                 for (n, m, d), evidences in grids.items()
@@ -139,7 +143,9 @@ def main() -> None:
             if 1000 <= n <= 10_000 and (m, d) == (10, 5)
             for evidence in evidences
         ]
-        found["share_of_permutation"] = share_of_permutation(metrics[0], at)
+        found["share_of_permutation"] = share_of_permutation(metrics[0], at[::2])
+        if takes_classes:
+            found["share_of_permuted_classes"] = share_of_permutation(metrics[0], at[1::2])
         content[name] = found
         TABLE.write_text(json.dumps({"works": content}, indent=1) + "\n", encoding="utf-8")
 

@@ -137,10 +137,21 @@ def quick_part(evidence: Evidence, seed: int) -> QuickPart:
 
 
 def _few_enough_rows(evidence: Evidence, seed: int) -> Evidence:
-    most = MOST_ROWS_OF_MANY_CODES if evidence.n_codes > MANY_CODES else MOST_ROWS
-    if evidence.n_rows <= most:
+    if evidence.n_rows <= (MOST_ROWS_OF_MANY_CODES if evidence.n_codes > MANY_CODES else MOST_ROWS):
         return evidence
-    return evidence.rows(np.sort(random_stream(seed, "rows of the ladder").permutation(evidence.n_rows)[:most]))
+    if evidence.permuted_from is None or evidence.row_groups is not None:
+        return _some_rows(evidence, seed)[0]
+    original, order = evidence.permuted_from
+    few, chosen = _some_rows(original, seed)
+    # a permutation of these rows alone, so that they share what is computed for the original
+    return few.permuted(0, np.argsort(np.argsort(order[chosen])))
+
+
+@memoised(on="both")
+def _some_rows(evidence: Evidence, seed: int) -> tuple[Evidence, Rows]:
+    most = MOST_ROWS_OF_MANY_CODES if evidence.n_codes > MANY_CODES else MOST_ROWS
+    chosen = np.sort(random_stream(seed, "rows of the ladder").permutation(evidence.n_rows)[:most])
+    return evidence.rows(chosen), chosen
 
 
 def _checked_sample(evidence: Evidence, varying: Rows, seed: int) -> Sample:

@@ -624,11 +624,11 @@ def radial_path(
 
 
 def _square_root(kernel: FloatArray) -> FloatArray | None:
-    """Columns (n x r) whose inner products are the kernel, up to 1e-10; None if half of the rows are not enough.
+    """Columns (n x r) whose inner products are the kernel, up to 1e-12; None if half of the rows are not enough.
 
     Kernels of one or two codes have few functions, so that ridge regression on these is several times faster.
     """
-    lower, order, rank, _ = lapack.dpstrf(kernel, tol=1e-10, lower=1)
+    lower, order, rank, _ = lapack.dpstrf(kernel, tol=1e-12, lower=1)
     if rank > len(kernel) / 2:
         return None
     functions = np.empty((len(kernel), rank))

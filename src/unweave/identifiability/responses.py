@@ -332,16 +332,16 @@ class ResponseModel:
         self.grams_of_models = [
             self.grams if model.size == p else self.grams[:, model[:, None], model] for model in self.models
         ]
-        self.inverses = [
-            self._inverses(grams, self.penalty[model])
-            for grams, model in zip(self.grams_of_models, self.models, strict=True)
-        ]
-        left = self._leaving_out(self.grams[:, 0])
-        self.covariances = []  # of the functions of each factor without each block: z* is drawn from these rows
-        for start, stop in zip(self.starts[:d], self.stops[:d], strict=True):
-            moments = self._leaving_out(self.grams[:, start:stop, start:stop]) / left[:, :1, None]
-            mean = left[:, start:stop] / left[:, :1]
-            self.covariances.append(moments - mean[:, :, None] * mean[:, None])
+        penalties = [self.penalty[model] for model in self.models]
+        self.inverses = list(map(self._inverses, self.grams_of_models, penalties))
+        self.covariances = list(map(self._covariance, self.starts[:d], self.stops[:d]))
+
+    def _covariance(self, start: int, stop: int) -> FloatArray:
+        """Of these functions of a factor, without each block: z* is drawn from the rows that are left."""
+        sums = self._leaving_out(self.grams[:, 0, start:stop])
+        n_left = self._leaving_out(self.grams[:, 0, 0])[:, None]
+        moments, mean = self._leaving_out(self.grams[:, start:stop, start:stop]) / n_left[:, None], sums / n_left
+        return np.asarray(moments - mean[:, :, None] * mean[:, None])
 
     def _index_sets(self, of_pairs: NDArray[np.bool_]) -> tuple[list[Rows], NDArray[np.intp]]:
         d, everything = len(self.factors), np.arange(self.design.shape[1])

@@ -70,17 +70,22 @@ class Work:
     classes: Mapping[str, float] | None = None
     most_rows: float | None = None
     share_of_permutation: float = 1.0
+    share_of_permuted_classes: float | None = None
     fixed_rows: bool = False
 
     def seconds(self, sizes: DataSizes, n_rows: int | None = None) -> float:
         """Seconds of one computation on one core, on ``n_rows`` rows if given; rows beyond ``most_rows`` are free."""
+        return self._seconds(sizes, n_rows, 1.0, 1.0)
+
+    def _seconds(self, sizes: DataSizes, n_rows: int | None, of_numbers: float, of_classes: float) -> float:
         n = sizes.n_rows if n_rows is None else n_rows
         used = replace(sizes, n_rows=int(min(n, self.most_rows or math.inf)))
         numbers, classes = (
             sum(factor * TERMS[term](used) for term, factor in coefficients.items())
             for coefficients in (self.numbers, self.classes or self.numbers)
         )
-        return SMALLEST + numbers + sizes.share_of_classes * (classes - numbers)
+        share = sizes.share_of_classes
+        return SMALLEST + (1 - share) * of_numbers * numbers + share * of_classes * classes
 
     def seconds_of_permutation(self, sizes: DataSizes, n_rows: int | None = None) -> float:
         """Seconds to score one permutation.
@@ -88,7 +93,8 @@ class Work:
         >>> Work("matrix", {"1": 0.5}, share_of_permutation=0.2).seconds_of_permutation(DataSizes(100, 10, 5))
         0.101
         """
-        return SMALLEST + self.share_of_permutation * (self.seconds(sizes, n_rows) - SMALLEST)
+        of_numbers, of_classes = self.share_of_permutation, self.share_of_permuted_classes
+        return self._seconds(sizes, n_rows, of_numbers, of_numbers if of_classes is None else of_classes)
 
 
 @functools.cache
