@@ -26,8 +26,11 @@ from unweave.metrics.matrices import (
     code_labels,
     factor_entropies,
     factor_labels,
+    has_blocks,
     mutual_information_matrix,
     target_columns,
+    unit_names,
+    units,
     varying,
 )
 from unweave.randomness import random_stream
@@ -48,26 +51,12 @@ metric_of_004 = functools.partial(
 )
 
 
-def units(evidence: Evidence) -> tuple[tuple[str, Rows], ...]:
-    """Name and code indices of every unit."""
-    place = {name: i for i, name in enumerate(evidence.code_names)}
-    groups = [(name, np.array([place[m] for m in members])) for name, members in evidence.code_groups.items()]
-    grouped = {member for members in evidence.code_groups.values() for member in members}
-    alone = [(name, np.array([i])) for name, i in place.items() if name not in grouped]
-    return (*groups, *alone)
-
-
-def unit_names(evidence: Evidence) -> tuple[str, ...]:
-    """Names of the units."""
-    return tuple(name for name, _ in units(evidence))
-
-
 @memoised(on="both")
 def unit_information_matrix(
     evidence: Evidence, estimator: Information, joint: JointInformation, seed: int
 ) -> FloatArray:
     """I(Z_j; Y_i) of every unit (rows) and factor (columns) in nats; columns of constant factors are nan."""
-    if evidence.code_groups:
+    if has_blocks(evidence):
         train, test, _ = split(evidence, joint, seed)
         labels = factor_labels(evidence, estimator)
         matrix = np.zeros((len(units(evidence)), evidence.n_factors))
@@ -83,7 +72,7 @@ def unit_information_matrix(
 @memoised(on="both")
 def held_information(evidence: Evidence, estimator: Information, joint: JointInformation, seed: int) -> FloatArray:
     """I(Z_j; X) of every unit in nats: H(Z_j) of a code, or a group's information about all factors and nuisances."""
-    if not evidence.code_groups:
+    if not has_blocks(evidence):
         return code_information(evidence, estimator)
     told = np.nanmax(unit_information_matrix(evidence, estimator, joint, seed), axis=1)
     train, test, _ = split(evidence, joint, seed)
@@ -163,7 +152,7 @@ def told_beyond(
             targets = factor_targets(evidence, estimator, without=int(own[i]))
         else:
             targets = nuisance_targets(evidence, estimator)
-        if evidence.code_groups:
+        if has_blocks(evidence):
             columns = evidence.codes[:, units(evidence)[i][1]]
             information[i] = chained_information(columns, given, targets, joint, train, test)
         else:  # the labels of a single code are the target, so all other variables can be predictors together
@@ -179,7 +168,7 @@ def invariance(evidence: Evidence, beyond: Beyond) -> Score:
     per_unit = 1 - np.divide(
         beyond.information, beyond.held, out=np.full_like(beyond.held, np.nan), where=beyond.held > 0
     )
-    names = [name for name, _ in units(evidence)]
+    names = unit_names(evidence)
     defined = ~np.isnan(per_unit)
     return Score(
         raw=float(per_unit[defined].mean()) if defined.any() else np.nan,
@@ -342,8 +331,8 @@ def minimality(
     full = np.flatnonzero(held[:, 0] > 0)
     per_unit = np.full(len(matrix), np.nan)
     per_unit[full] = np.nanmax(matrix[full], axis=1)
-    caveats = split(evidence, joint, seed)[2] if evidence.code_groups else ()
-    if evidence.code_groups and not evidence.nuisances.shape[1]:
+    caveats = split(evidence, joint, seed)[2] if has_blocks(evidence) else ()
+    if has_blocks(evidence) and not evidence.nuisances.shape[1]:
         caveats = (*caveats, NO_NUISANCES)
     if not full.size:
         caveats = (*caveats, Finding("all_codes_empty"))
@@ -610,7 +599,7 @@ def sufficiency(
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"sufficiency_matrix": matrix},
         matrices=(SUFFICIENCY,),
-        caveats=split(evidence, joint, seed)[2] if evidence.code_groups else _bins_caveat(evidence, estimator, matrix),
+        caveats=split(evidence, joint, seed)[2] if has_blocks(evidence) else _bins_caveat(evidence, estimator, matrix),
     )
 
 
