@@ -161,6 +161,8 @@ def test_other_metrics_refuse_blocks_and_say_what_to_use():
         ([np.zeros((5, 2)), np.zeros((4, 2))], {}, r"shapes \(5, 2\), \(4, 2\): give each one row per sample"),
         ({"a": np.zeros((5, 2)), "b": np.zeros((5, 2, 2))}, {}, "give each one row per sample"),
         (np.zeros((5, 2, 2, 2)), {}, "flattening or pooling"),
+        (np.zeros((5, 0, 2)), {}, "The codes have no blocks"),
+        ([np.zeros((5, 2)), None], {}, "give each one row per sample"),
     ],
 )
 def test_bad_blocks_are_one_sentence(codes, options, says):

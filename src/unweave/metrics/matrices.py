@@ -240,25 +240,21 @@ def unit_information(evidence: Evidence, estimator: Information) -> FloatArray:
     """
     if not has_blocks(evidence):
         return mutual_information_matrix(evidence, estimator)
-    columns, of_block = [], []
+    columns: list[FloatArray] = []  # one of each single code, and one for each factor of a block
+    of_block = []
     for _, members in units(evidence):
-        read = [evidence.codes[:, members]] if members.size == 1 else _readouts(evidence, members)
-        of_block.append((sum(map(_width, columns)), members.size > 1))
-        columns += read
+        of_block.append((len(columns), members.size > 1))
+        columns += [evidence.codes[:, members]] if members.size == 1 else _readouts(evidence, members)
     found = mutual_information_matrix(evidence.recoded(np.hstack(columns)), estimator)
     places = np.arange(evidence.n_factors)
     return np.stack([found[start + places, places] if wide else found[start] for start, wide in of_block])
-
-
-def _width(table: FloatArray) -> int:
-    return table.shape[1]
 
 
 def _readouts(evidence: Evidence, members: Rows) -> list[FloatArray]:
     """Out-of-fold prediction of every factor from these codes, one column each; 0 for constant factors."""
     codes, free = evidence.codes[:, members], np.flatnonzero(varying(evidence)).tolist()
     targets = [target_columns(evidence, j) for j in free]
-    stops = np.cumsum([0, *map(_width, targets)])
+    stops = np.cumsum([0, *(columns.shape[1] for columns in targets)])
     table = np.hstack(targets)
     predicted = np.empty_like(table)
     for train, test in evidence.folds(N_READOUT_FOLDS, 0):

@@ -433,7 +433,7 @@ def _balanced_accuracies(
         for i, (_, members) in enumerate(own):
             if members.size > 1:  # a classifier of single codes cannot read a block
                 fitted = Logistic().fit(evidence.codes[np.ix_(train, members)], labels[train])
-                scores = np.stack(fitted.log_probabilities(evidence.codes[np.ix_(test, members)]))
+                scores = np.asarray(fitted.log_probabilities(evidence.codes[np.ix_(test, members)]))
                 predicted[:, i] = np.asarray(fitted.labels)[scores.argmax(axis=0)]
         np.add.at(recalls, labels[test], predicted == labels[test][:, None])
     accuracy = (recalls / counts[:, None]).mean(axis=0)
