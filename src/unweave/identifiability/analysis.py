@@ -61,8 +61,10 @@ class Direction:
 
     Attributes
     ----------
+    predicted : array, n x q
+        Held-out predictions on the rows as they are.
     plain_r2 : float
-        Held-out R2 on the rows as they are.
+        Their R2.
     null_r2 : array
         The same for permuted targets.
     fitted : function
@@ -71,6 +73,7 @@ class Direction:
         Returns the recovery by ranks.
     """
 
+    predicted: FloatArray
     plain_r2: float
     null_r2: FloatArray
     fitted: Callable[[], _Fitted]
@@ -268,7 +271,8 @@ def _free_factors(
     evidence: Evidence, names: tuple[str, ...], factors: tuple[FactorTerms, ...], codes: CodeTable
 ) -> tuple[Rows, dict[int, tuple[str, ...]]]:
     """A smallest set of factors that determines all others, those with codes first; and what determines each other."""
-    constraints = factor_constraints(evidence)
+    # a part of a sample has the constraints of the whole, which are searched once
+    constraints = factor_constraints(evidence.whole or evidence)
     if not constraints.found:
         return np.arange(len(names)), {}
     worth = np.zeros(len(names))
@@ -313,6 +317,7 @@ def _directions(
 
     return tuple(
         Direction(
+            path.readout(own, linear.sample.fold),
             read.held_out_r2(path, own, linear.targets),
             null_r2[j],
             functools.partial(fitted, j),
@@ -448,9 +453,10 @@ def nonlinear_readouts(evidence: Evidence, seed: int) -> tuple[Nonlinear, ...]:
             kernel_r2 = read.held_out_r2(path, columns, targets)
             null_r2 = read.held_out_r2s(path, nulls, width, targets)
             probe, plain, predictions = "kernel", kernel_r2, path.readout(columns, fold)
-            linear_r2 = part.directions[j].plain_r2
-            if max(plain, linear_r2) < ENOUGH:
-                guessed = read.tree_readout(inputs, factor.target, predictions, linear_r2, fold, seed, j)
+            linear = part.directions[j]
+            if max(plain, linear.plain_r2) < ENOUGH:
+                rivals = predictions, linear.predicted[rows] - part.model.factors[j].target[rows].mean(axis=0)
+                guessed = read.tree_readout(inputs, factor.target, rivals, fold, seed, j)
                 r2 = 1 - float(np.square(factor.target - guessed).sum() / np.square(factor.target).sum())
                 if r2 > plain:
                     probe, plain, predictions = "trees", r2, guessed

@@ -6,6 +6,7 @@ The penalty for a fold is the one with the smallest error on all other folds, so
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -110,9 +111,18 @@ def held_out_r2s(path: Path, columns: slice, width: int, targets: FloatArray) ->
 
 
 def ridge_path(
-    inputs: FloatArray, targets: FloatArray, fold: Rows, penalties: FloatArray, n_kept: int | None = None
+    inputs: FloatArray,
+    targets: FloatArray,
+    fold: Rows,
+    penalties: FloatArray,
+    n_kept: int | None = None,
+    *,
+    per_row: bool = False,
 ) -> Path:
-    """Ridge regression on dense columns, at most as many as rows; for each penalty times the mean eigenvalue."""
+    """Ridge regression on dense columns, at most as many as rows; for each penalty times the mean eigenvalue.
+
+    With ``per_row`` it is the mean eigenvalue of the inner products of rows, as in `kernel_path`.
+    """
     n_kept = targets.shape[1] if n_kept is None else n_kept
     builder = _PathBuilder(len(penalties), targets, fold, n_kept)
     of_fold = [inputs[rows] for rows in builder.rows]
@@ -132,7 +142,8 @@ def ridge_path(
         inner = grams[k] - np.outer(mean, sums[k]) - np.outer(shift, mean)
         outer = (products[k] - np.outer(mean, target_sums[k]) - np.outer(shift, target_mean))[:, n_kept:]
         rest = squares[k] - (target_mean * (2 * target_sums[k] - n_out * target_mean))[n_kept:]
-        for step, weights in enumerate(_ridge_weights(centred, weighted, penalties)):
+        scaled = penalties * (inputs.shape[1] / n) if per_row else penalties
+        for step, weights in enumerate(_ridge_weights(centred, weighted, scaled)):
             builder.add(step, k, (held_out - mean) @ weights[:, :n_kept] + target_mean[:n_kept])
             left = weights[:, n_kept:]
             builder.errors[step, k, n_kept:] = np.maximum(rest - (left * (2 * outer - inner @ left)).sum(axis=0), 0.0)
@@ -567,6 +578,8 @@ MOST_COMPONENTS = 30
 
 WIDTHS = (0.5, 2.0)
 
+MOST_SMOOTH = 2  # codes whose kernels have few functions
+
 KERNEL_PENALTIES = 10.0 ** np.array([-4, -2.5, -1])
 
 
@@ -599,10 +612,28 @@ def radial_path(
     middle = middle if middle > 1e-9 else max(float(distance[:200].mean()), 1e-9)
     path: Path | None = None
     for width in widths:
-        own = kernel_path(np.exp(-distance / (width * middle)), targets, fold, KERNEL_PENALTIES, n_kept)
+        kernel = np.exp(-distance / (width * middle))
+        functions = _square_root(kernel) if inputs.shape[1] <= MOST_SMOOTH else None
+        if functions is None:
+            own = kernel_path(kernel, targets, fold, KERNEL_PENALTIES, n_kept)
+        else:
+            own = ridge_path(functions, targets, fold, KERNEL_PENALTIES, n_kept, per_row=True)
         path = own if path is None else path.joined(own)
     assert path is not None
     return path
+
+
+def _square_root(kernel: FloatArray) -> FloatArray | None:
+    """Columns (n x r) whose inner products are the kernel, up to 1e-10; None if half of the rows are not enough.
+
+    Kernels of one or two codes have few functions, so that ridge regression on these is several times faster.
+    """
+    lower, order, rank, _ = lapack.dpstrf(kernel, tol=1e-10, lower=1)
+    if rank > len(kernel) / 2:
+        return None
+    functions = np.empty((len(kernel), rank))
+    functions[order - 1] = np.tril(lower)[:, :rank]
+    return functions
 
 
 def nonlinear_path(codes: CodeTable, rows: Rows, targets: FloatArray, fold: Rows, n_kept: int) -> Path:
@@ -623,25 +654,23 @@ def tree_inputs(codes: CodeTable, rows: Rows) -> tuple[FloatArray, FloatArray]:
     return columns, components(codes, COMPONENTS_OF_TREES, rows)
 
 
-TREES, FEW_TREES = 40, 10
+TREES_MAY_LAG = 0.05  # in R2; trees that are further behind are not fitted for the other folds
 
-TREES_MAY_LAG = 0.05  # in R2 on the first fold; trees that are further behind are not fitted for the other folds
+CLEARLY = 2.0  # standard errors by which trees may be behind
 
 
 def tree_readout(
     inputs: tuple[FloatArray, FloatArray],
     target: FloatArray,
-    rival: FloatArray,
-    linear_r2: float,
+    rivals: tuple[FloatArray, FloatArray],
     fold: Rows,
     seed: int,
     j: int,
 ) -> FloatArray:
     """Held-out predictions of extra trees on the codes that correlate most with the target, and on components.
 
-    ``rival`` are other held-out predictions, returned if trees predict the first fold clearly less well than these or
-    than linear readouts. Ten trees are enough to see it: the squared error of a mean of t trees is a constant plus
-    their variance over t.
+    ``rivals`` are held-out predictions by a kernel, returned if trees predict the first folds clearly less well than
+    these or than the linear ones after them.
     """
     from sklearn.ensemble import ExtraTreesRegressor  # late: it takes half a second to import
 
@@ -656,24 +685,21 @@ def tree_readout(
             used = np.argsort(-np.asarray(likeness), kind="stable")[:MOST_CODES_OF_TREES]
         table = np.hstack([columns[:, used], scores]) if columns.shape[1] != 1 else columns
         trees = ExtraTreesRegressor(
-            FEW_TREES if k == 0 else TREES,
-            min_samples_leaf=3,
-            max_features=0.5,
-            warm_start=True,
-            random_state=random_seed(seed, "trees of the ladder", j, k),
-        )
-        goal = target[train] if target.shape[1] > 1 else target[train, 0]
-        trees.fit(table[train], goal)
-        if k == 0:
-            of_trees = np.stack([tree.predict(table[test]).reshape(int(test.sum()), -1) for tree in trees.estimators_])
-            total, left = np.square(target[test]).sum(), target[test] - of_trees.mean(axis=0)
-            few = of_trees.var(axis=0, ddof=1).sum() * (1 / FEW_TREES - 1 / TREES)
-            best = min(np.square(target[test] - rival[test]).sum(), (1 - linear_r2) * total)
-            if np.square(left).sum() - few > best + TREES_MAY_LAG * total:
-                return rival
-            trees.set_params(n_estimators=TREES).fit(table[train], goal)
+            40, min_samples_leaf=3, max_features=0.5, random_state=random_seed(seed, "trees of the ladder", j, k)
+        ).fit(table[train], target[train] if target.shape[1] > 1 else target[train, 0])
         predicted[test] = trees.predict(table[test]).reshape(int(test.sum()), -1)
+        known = fold <= k
+        if any(_is_behind(target[known], predicted[known], rival[known]) for rival in rivals):
+            return rivals[0]
     return predicted
+
+
+def _is_behind(target: FloatArray, predicted: FloatArray, rival: FloatArray) -> bool:
+    """Whether squared errors are larger than a rival's by two standard errors, or by .05 of the target's variance."""
+    left, other = (np.square(target - each).sum(axis=1) for each in (predicted, rival))
+    excess = left - other
+    size = np.square(target).sum() * TREES_MAY_LAG
+    return bool(excess.sum() > min(size, CLEARLY * math.sqrt(excess.size) * float(excess.std())))
 
 
 def _correlations(columns: FloatArray, targets: FloatArray) -> FloatArray:

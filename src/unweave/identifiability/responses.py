@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
+from scipy.linalg import lapack
 
 from unweave.arrays import FloatArray, Rows, student_reach
 from unweave.estimators.correlation import normal_scores
@@ -46,6 +47,8 @@ MOST_STANDARD_DEVIATIONS = 6.0
 RIDGE, RIDGE_OF_PAIRS = 1e-6, 1e-3  # what a factor and a product explain equally well is given to the factor
 
 TINY = 1e-12
+
+LARGE = 64  # functions of a model, from which single factorisations are faster than a stack of inverses
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,9 +324,10 @@ class ResponseModel:
         self.penalty = np.where(of_pairs, RIDGE_OF_PAIRS, RIDGE) * np.maximum(np.square(self.design).sum(axis=0), TINY)
         self.penalty[0] = 1e-9 * n
         self.models, self.factor_of_model = self._index_sets(of_pairs)
-        block = [sample.block == b for b in range(sample.n_blocks)]
-        self.grams = np.stack([self.design[at].T @ self.design[at] for at in block])
-        self.counts = np.array([at.sum() for at in block])
+        self.rows_of_blocks = [np.flatnonzero(sample.block == b) for b in range(sample.n_blocks)]
+        self.design_of_blocks = [self.design[at] for at in self.rows_of_blocks]
+        self.grams = np.stack([design.T @ design for design in self.design_of_blocks])
+        self.counts = np.array([at.size for at in self.rows_of_blocks])
         # copied once, because every fit needs them: a model of all functions has the Gram matrices themselves
         self.grams_of_models = [
             self.grams if model.size == p else self.grams[:, model[:, None], model] for model in self.models
@@ -357,20 +361,31 @@ class ResponseModel:
     @staticmethod
     def _leaving_out(totals: FloatArray) -> FloatArray:
         """Sums over all blocks but one, for every block, and the sum over all blocks at the end."""
-        whole = totals.sum(axis=0)
-        return np.concatenate([whole - totals, whole[None]])
+        left = np.empty((len(totals) + 1, *totals.shape[1:]))
+        left[-1] = totals.sum(axis=0)
+        np.subtract(left[-1], totals, out=left[:-1])
+        return left
 
     def _inverses(self, grams: FloatArray, penalty: FloatArray) -> FloatArray:
         """Inverses of the sums of Gram matrices over all blocks but one, and over all, each with the penalty."""
         part, p = self._leaving_out(grams), penalty.size
         part.reshape(len(part), -1)[:, :: p + 1] += penalty
-        return np.asarray(np.linalg.inv(part))
+        if p < LARGE:
+            return np.asarray(np.linalg.inv(part))
+        for i, matrix in enumerate(part):  # by Cholesky's factors, in half the time
+            upper, failed = lapack.dpotrf(matrix.T, overwrite_a=1)
+            upper, failed = lapack.dpotri(upper, overwrite_c=1) if not failed else (upper, failed)
+            if failed:
+                raise np.linalg.LinAlgError("A Gram matrix is not positive definite.")
+            part[i] = np.triu(upper) + np.triu(upper, 1).T
+        return part
 
     def products(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sums over each block of functions times columns (blocks x p x c), and of squared columns (blocks x c)."""
-        at = [self.sample.block == b for b in range(self.sample.n_blocks)]
-        with_functions = np.stack([self.design[rows].T @ columns[rows] for rows in at])
-        return with_functions, np.stack([np.square(columns[rows]).sum(axis=0) for rows in at])
+        of_blocks = [columns[rows] for rows in self.rows_of_blocks]
+        pairs = zip(self.design_of_blocks, of_blocks, strict=True)
+        with_functions = np.stack([design.T @ here for design, here in pairs])
+        return with_functions, np.stack([np.square(here).sum(axis=0) for here in of_blocks])
 
     def fit(self, columns: FloatArray, *, together: bool = False) -> Fits:
         """Fit all columns; with ``together``, they are one readout and have the same model."""
