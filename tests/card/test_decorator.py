@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave import OptionError
+from unweave import MetricUndefined, OptionError
 from unweave.card import ANY_KIND, Assumption, Card, CardFields, Count, Metric, MetricError
 from unweave.evidence import EvidenceOptions
-from unweave.metrics import mcc, mig, sufficiency
+from unweave.metrics import irs, mcc, mig, sufficiency
 from unweave.options import check_option_values
 from unweave.score import Score
 
@@ -278,15 +278,14 @@ def test_none_is_fresh_entropy():
     assert len({seed_of(None) for _ in range(5)}) > 1
 
 
-def test_metrics_of_single_codes_say_that_groups_are_not_used():
+def test_metrics_of_single_codes_refuse_blocks():
     rng = np.random.default_rng(0)
     factors, groups = rng.normal(size=(60, 2)), {"both": [0, 1]}
     codes = factors + 0.1 * rng.normal(size=(60, 2))
-    for metric in (mcc, mig):
-        assert "The 1 code group is not used" in " ".join(map(str, metric(factors, codes, code_groups=groups).caveats))
-        assert not metric(factors, codes).caveats
-    used = sufficiency(factors, codes, code_groups=groups)
-    assert not any(caveat.kind == "code_groups_ignored" for caveat in used.caveats)
+    with pytest.raises(MetricUndefined, match="irs scores every code separately, and 'both' is a block of codes: use"):
+        irs(factors, codes, code_groups=groups)
+    for metric in (mcc, mig, sufficiency):
+        assert metric(factors, codes, code_groups=groups).raw >= 0
 
 
 def test_repeated_rows_are_said_by_every_score_that_pairs_them():

@@ -305,6 +305,13 @@ class Card:
         need = self.lacking(evidence)
         if need is not None:
             return f"{self.name} needs {need}, and the evidence has none: {HOW_TO_GIVE[need]}."
+        if "codes" in self.needs and not self.takes_code_groups:
+            block = next((name for name, members in evidence.code_groups.items() if len(members) > 1), None)
+            if block is not None:
+                return (
+                    f"{self.name} scores every code separately, and {quoted(block)} is a block of codes: use mcc, r2, "
+                    "sap, mig or dci_disentanglement, or pass the codes without blocks."
+                )
         if evidence.n_rows < self.min_rows:
             return f"{self.name} needs at least {self.min_rows} rows and has {evidence.n_rows}: pass more samples."
         for name, kind in zip(evidence.factor_names, evidence.kinds, strict=True):

@@ -320,8 +320,6 @@ def _shared_caveats(card: Card, evidence: Evidence, by_factor: bool) -> list[Fin
         caveats.append(Finding("constant_factors", factors=evidence.constant_factors))
     if "codes" in card.needs and evidence.dead_codes:
         caveats.append(Finding("dead_codes", codes=evidence.dead_codes))
-    if "codes" in card.needs and evidence.code_groups and not card.takes_code_groups:
-        caveats.append(Finding("code_groups_ignored", n_groups=len(evidence.code_groups)))
     if {"factors", "codes"} <= set(card.needs) and evidence.same_rows is not None:
         n_distinct = int(evidence.same_rows.max()) + 1
         caveats.append(Finding("rows_come_again", n_rows=evidence.n_rows, n_distinct=n_distinct))

@@ -668,8 +668,8 @@ def _options_in_force(entry: Any) -> dict[str, Any]:
 
 def _chance(card: Card, evidence: Evidence) -> float | None:
     """Chance level on evidence of this size; None if the card does not state it."""
-    if isinstance(card.chance, str):
-        return None
+    if isinstance(card.chance, str) or (callable(card.chance) and evidence.code_groups):
+        return None  # formulas hold for single codes
     sizes = (evidence.n_rows, evidence.n_codes, evidence.n_factors)
     chance = float(card.chance(*sizes) if callable(card.chance) else card.chance)
     return None if math.isnan(chance) else chance

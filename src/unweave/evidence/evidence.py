@@ -33,6 +33,7 @@ from unweave.evidence.inputs import (
     parts_by_labels,
     read_inputs,
     rows_of_part,
+    split_blocks,
     values_of,
     with_option_signature,
 )
@@ -333,10 +334,12 @@ class Evidence(Derivable):
         a mapping, a factor may be a table of probabilities p(y | x), n x k, of its k values. If factors and codes are
         large memory-mapped arrays or arrays of HDF5, Zarr or dask, they are read in blocks, as `RowBlocks` are. Metrics
         that can be computed from counts and products then use all rows, and other metrics a random sample.
-    codes : table, n x m, sparse matrix, or `Posterior`
-        The learned representation. Metrics that do not use posteriors use the means of a posterior. Codes above 1e150
-        or below 1e-75 are rescaled. A matrix or array of scipy.sparse, or a sparse tensor of torch, stays sparse: some
-        metrics support sparse codes, and the other metrics raise an error.
+    codes : table, n x m, sparse matrix, `Posterior`, or blocks
+        The learned representation. Blocks of codes, such as slots or the latents of one variable, are an array n x
+        blocks x dim, or a list or mapping of tables; ``code_names`` then names the blocks. Metrics that do not use
+        posteriors use the means of a posterior. Codes above 1e150 or below 1e-75 are rescaled. A matrix or array of
+        scipy.sparse, or a sparse tensor of torch, stays sparse: some metrics support sparse codes, and the other
+        metrics raise an error.
     kinds : str, sequence or mapping, optional
         continuous, ordinal, categorical, circular (radians) or circular:PERIOD, for all factors, for each, or by name.
         Kinds not given are inferred: text is categorical; a number with at most 50 distinct values that occur five
@@ -349,7 +352,7 @@ class Evidence(Derivable):
     row_groups : sequence of n labels, optional
         Label of the subject or video of each row; splits and permutations do not separate rows with the same label.
     code_groups : mapping of name to code names or numbers, optional
-        Codes that form one sub-representation.
+        Codes that form one block: metrics that score single codes score the block as one unit, or refuse.
     factor_names, code_names : sequence of str, optional
         Names for tables without column names, or other names.
     decoder : array of Jacobians (n x D x d), torch module, or `Decoder`, optional
@@ -374,6 +377,7 @@ class Evidence(Derivable):
             refuse_unknown_options(options, OPTION_NAMES, "Evidence")
         self.all_rows: RowSummary | None = None
         self.row_summary: RowSummary | None = None
+        codes, options = split_blocks(codes, options)
         source, kinds = large_source(factors, codes, options), options.get("kinds")
         if source is not None:
             self.all_rows, sample, factors = read_large(source, options)

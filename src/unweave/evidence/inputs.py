@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
-from unweave.errors import InputError, InputWarning
+from unweave.errors import InputError, InputWarning, OptionError
 from unweave.estimators.sparse import SparseColumns
 from unweave.evidence.columns import (
     Table,
     common_length,
+    plain,
     read_numbers,
     read_table,
     refuse_extremes,
@@ -269,6 +270,51 @@ def _read_codes(codes: object, names: Sequence[str] | None) -> tuple[Table | Non
         return read_numbers(codes, "code", names), None
     posterior = codes if names is None else codes.renamed(names)
     return posterior.table, posterior
+
+
+def split_blocks(codes: object, options: EvidenceOptions) -> tuple[object, EvidenceOptions]:
+    """Codes as one table and options with their blocks, if they are n x blocks x dim, or a list or mapping of tables.
+
+    >>> table, options = split_blocks(np.zeros((5, 3, 2)), {})
+    >>> table.shape, options["code_groups"]["block 2"]
+    ((5, 6), ('block 2 [0]', 'block 2 [1]'))
+    """
+    tables = _blocks(codes)
+    if tables is None:
+        return codes, options
+    if not tables:
+        raise InputError("The codes have no blocks: pass an array n x blocks x dim with at least one block.")
+    if options.get("code_groups") is not None:
+        raise OptionError("The codes are blocks already: leave code_groups out.")
+    own = codes if isinstance(codes, Mapping) else [f"block {k}" for k in range(len(tables))]
+    names = list(map(str, options.get("code_names") or own))
+    if len(names) != len(tables):
+        raise OptionError(f"code_names has {len(names)} names for {len(tables)} blocks of codes: name every block.")
+    columns = [
+        [name] if table.shape[1] == 1 else [f"{name} [{k}]" for k in range(table.shape[1])]
+        for name, table in zip(names, tables, strict=True)
+    ]
+    given: EvidenceOptions = {
+        **options,
+        "code_names": [name for block in columns for name in block],
+        "code_groups": {name: tuple(block) for name, block in zip(names, columns, strict=True)},
+    }
+    return np.hstack(tables), given
+
+
+def _blocks(codes: object) -> list[NDArray[Any]] | None:
+    """Tables of the blocks (n x dim each); None if the codes are not blocks."""
+    if not isinstance(codes, (list, Mapping)):
+        return list(np.moveaxis(plain(codes), 1, 0)) if getattr(codes, "ndim", 0) == 3 else None
+    entries = list(codes.values()) if isinstance(codes, Mapping) else codes
+    if not any(getattr(entry, "ndim", 0) == 2 for entry in entries):
+        return None
+    tables = [plain(entry) for entry in entries]
+    tables = [table[:, None] if table.ndim == 1 else table for table in tables]
+    if any(table.ndim != 2 for table in tables) or len({len(table) for table in tables}) > 1:
+        shapes = ", ".join(str(table.shape) for table in tables[:4])
+        raise InputError(f"The blocks of codes have shapes {shapes}: give each one row per sample and its columns.")
+    return tables
 
 
 def values_of(table: Table | None, n_rows: int) -> FloatArray:

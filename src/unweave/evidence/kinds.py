@@ -108,6 +108,17 @@ class DeclaredKind:
             return (column[:, None] == np.unique(column)).astype(np.float64)
         return column[:, None]
 
+    def from_target_columns(self, predicted: FloatArray, column: FloatArray) -> FloatArray:
+        """Value that predicted target columns (n x b) of this column stand for: a number, an angle, or a class number.
+
+        >>> DeclaredKind(FactorKind.CATEGORICAL).from_target_columns(np.array([[0.2, 0.7]]), np.array([5.0])).tolist()
+        [1.0]
+        """
+        if self.kind.is_circular:  # angles start where those of the column do, so that bins of both can agree
+            start = self.angle(column).min()
+            return np.asarray(start + (np.arctan2(predicted[:, 1], predicted[:, 0]) - start) % (2 * np.pi))
+        return predicted.argmax(axis=1).astype(np.float64) if self.kind.is_categorical else predicted[:, 0]
+
 
 KindsGiven = str | FactorKind | Sequence[str] | Mapping[str, str] | None
 

@@ -12,6 +12,7 @@ import numpy as np
 from unweave.arrays import FloatArray, Rows
 from unweave.errors import InputError
 from unweave.evidence import Evidence
+from unweave.evidence.columns import quoted
 from unweave.identifiability import readouts as read
 from unweave.identifiability.dependence import dependence_p_value
 from unweave.identifiability.responses import (
@@ -157,6 +158,12 @@ def _some_rows(evidence: Evidence, seed: int) -> tuple[Evidence, Rows]:
 def _checked_sample(evidence: Evidence, varying: Rows, seed: int) -> Sample:
     if not evidence.n_factors or not evidence.n_codes:
         raise InputError("The ladder needs factors and codes: pass both.")
+    block = next((name for name, members in evidence.code_groups.items() if len(members) > 1), None)
+    if block is not None:
+        raise InputError(
+            f"The ladder places factors in single codes, and {quoted(block)} is a block of codes: use mcc, r2 or mig, "
+            "or pass the codes without blocks."
+        )
     if not varying.size:
         raise InputError("No factor varies, so nothing can be identified: pass rows in which factors differ.")
     groups = evidence.row_groups

@@ -15,7 +15,16 @@ from unweave.estimators.probes import BoostedTrees, Probe
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.metrics.matrices import IMPORTANCE, importance, live_points, target_columns, varying
+from unweave.metrics.matrices import (
+    IMPORTANCE,
+    has_blocks,
+    importance,
+    live_units,
+    target_columns,
+    unit_names,
+    units,
+    varying,
+)
 from unweave.randomness import random_stream
 from unweave.score import Score
 
@@ -29,6 +38,7 @@ from unweave.score import Score
     fails_when="it is read alone: it only counts columns, so random codes of the right number score 1",
     reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
     raw_range="above 1 if there are fewer codes than factors",
+    takes_code_groups=True,
 )
 def dci_size(evidence: Evidence) -> Score:
     """Number of factors per code, counting only those that vary.
@@ -52,7 +62,7 @@ def dci_size(evidence: Evidence) -> Score:
     >>> float(dci_size(factors, np.column_stack([factors, factors])))
     0.5
     """
-    n_factors, n_codes = int(varying(evidence).sum()), int(live_points(evidence).sum())
+    n_factors, n_codes = int(varying(evidence).sum()), int(live_units(evidence).sum())
     if not n_codes:
         return Score(float("nan"), caveats=(Finding("no_code_varies"),))
     fewer = Finding("fewer_codes_than_factors", n_codes=n_codes, n_factors=n_factors)
@@ -112,6 +122,7 @@ def losses_by_capacity(
     reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
     identity_tolerance=0.01,
     order_tolerance=0.02,
+    takes_code_groups=True,
     version=3,
 )
 def dci_explicitness(
@@ -196,6 +207,7 @@ dci_metric = functools.partial(
     identity_tolerance=0.02,
     order_tolerance=0.02,
     takes_sparse_codes=True,
+    takes_code_groups=True,
     version=3,
 )
 
@@ -203,9 +215,11 @@ dci_metric = functools.partial(
 def relative_importance(
     evidence: Evidence, probe: Probe, normalise: Normalise, test_share: float, seed: int
 ) -> FloatArray:
-    """The normalised importance matrix R (codes x factors that vary)."""
+    """The normalised importance matrix R (units x factors that vary); a block has the importance of all its codes."""
     found = importance(evidence, probe, test_share, seed)
     matrix, skill = found.matrix[:, varying(evidence)], found.skill[varying(evidence)]
+    if has_blocks(evidence):
+        matrix = np.stack([matrix[members].sum(axis=0) for _, members in units(evidence)])
     if normalise == "none":
         return matrix
     totals = matrix.sum(axis=0)
@@ -283,7 +297,7 @@ def dci_completeness(
     per_factor = np.full(evidence.n_factors, np.nan)
     per_factor[varying(evidence)] = concentration(matrix.T)
     caveats = [] if totals.any() else [NOTHING_USED]
-    live = live_points(evidence)
+    live = live_units(evidence)
     if totals.any() and 1 < live.sum() < live.size:
         without = weighted_mean(concentration(matrix[live].T), matrix[live].sum(axis=0), weights)
         caveats.append(Finding("dead_codes_counted", n_codes=live.size, without=without))
@@ -341,7 +355,7 @@ def dci_disentanglement(
         D = sum_i w_i D_i,   D_i = 1 - H_d(R_i. / sum_j R_ij),   w_i = sum_j R_ij / sum_ij R_ij
 
     with R_ij the importance of code i for factor j and H_d the entropy with logarithms to base d, the number of factors
-    (Eastwood and Williams 2018; 003, appendix F.2).
+    (Eastwood and Williams 2018; 003, appendix F.2). The importance of a block is the sum over its codes.
 
     Examples
     --------
@@ -356,7 +370,7 @@ def dci_disentanglement(
     per_code, totals = concentration(matrix), matrix.sum(axis=1)
     return Score(
         raw=weighted_mean(per_code, totals, weights),
-        per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
+        per_code=dict(zip(unit_names(evidence), per_code.tolist(), strict=True)),
         parts={"importance_matrix": matrix},
         matrices=(IMPORTANCE,),
         caveats=_caveats(int((totals > 0).sum()), normalise),

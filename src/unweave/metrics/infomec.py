@@ -226,6 +226,7 @@ def labels_from_training(evidence: Evidence, j: int, labelling: Information, tra
     order_tolerance=0.03,
     raw_range="below 0 without a limit, if held-out rows are predicted worse than by the class frequencies",
     factor_by_factor=True,
+    takes_code_groups=True,
 )
 def infomec_explicitness(
     evidence: Evidence,

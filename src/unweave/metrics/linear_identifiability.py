@@ -91,6 +91,7 @@ def canonical_correlations(
     identity_tolerance=0.01,
     order_tolerance=0.02,
     raw_range="slightly below 0, if held-out rows correlate with the opposite sign",
+    takes_code_groups=True,
     factor_kinds=NUMERIC,
 )
 def weak_mcc(evidence: Evidence, *, cross_fit: bool = True, rng: Seed = 0) -> Score:
@@ -214,6 +215,7 @@ def reverse_r2(
         "number of rows, because random codes then score below 1"
     ),
     reference="Schonemann (1966), 'A generalized solution of the orthogonal Procrustes problem'",
+    takes_code_groups=True,
     factor_kinds=NUMERIC,
 )
 def procrustes_distance(evidence: Evidence) -> Score:
@@ -256,6 +258,7 @@ def procrustes_distance(evidence: Evidence) -> Score:
         "because lost factors and unequal scales both raise it"
     ),
     reference="ours",
+    takes_code_groups=True,
     factor_kinds=NUMERIC,
 )
 def orthogonality_error(evidence: Evidence) -> Score:

@@ -13,7 +13,6 @@ from unweave.estimators.correlation import (
     RandomDependence,
     Spearman,
     best_matching,
-    features,
     held_out_correlation,
     matched_correlation_by_chance,
 )
@@ -23,9 +22,10 @@ from unweave.metrics.matrices import (
     CORRELATION,
     FACTORS_NOT_CORRELATED,
     FEW_CODES_PER_ROW,
-    correlation_matrix,
     factor_features,
-    live_points,
+    live_units,
+    unit_correlation_matrix,
+    unit_features,
     varying,
 )
 from unweave.score import Score
@@ -39,10 +39,10 @@ def held_out_matches(evidence: Evidence, correlation: Correlation, seed: int) ->
     totals = dict.fromkeys(free, 0.0)
     for train, test in evidence.folds(N_FOLDS, seed):
         # a factor may be constant in the training rows; its correlations are then set to 0
-        matrix = np.nan_to_num(correlation_matrix(evidence.rows(train), correlation)[:, free])
+        matrix = np.nan_to_num(unit_correlation_matrix(evidence.rows(train), correlation)[:, free])
         for i, column in zip(*best_matching(matrix), strict=True):
             factor = factor_features(evidence, free[column], correlation)
-            code = features(correlation, evidence.codes[:, i])
+            code = unit_features(evidence, i, correlation)
             on_test = held_out_correlation((factor[train], factor[test]), (code[train], code[test]))
             totals[free[column]] += on_test / N_FOLDS
     return totals
@@ -68,6 +68,7 @@ BY_NAME: dict[str, Correlation] = {"pearson": Pearson(), "spearman": Spearman(),
     ),
     assumes=(FACTORS_NOT_CORRELATED, FEW_CODES_PER_ROW),
     takes_sparse_codes=True,
+    takes_code_groups=True,
     version=3,
 )
 def mcc(
@@ -89,7 +90,8 @@ def mcc(
     correlation : {'pearson', 'spearman', 'rdc'} or estimator
         Linear correlation, rank correlation, or the randomised dependence coefficient. For a circular factor it is the
         multiple correlation with its cosine and sine, and for a categorical factor with the indicators of its levels.
-        Any `Correlation` may be passed.
+        Any `Correlation` may be passed. For a block of codes it is the largest canonical correlation of the block with
+        the factor, which invertible linear maps inside the block do not change (``'pearson'``).
     normalise : {'matched', 'coverage'}
         Average over the matched pairs, so that factors without a code do not lower the score, or average over all
         factors.
@@ -118,9 +120,9 @@ def mcc(
     chosen = BY_NAME[correlation] if isinstance(correlation, str) else correlation
     if correlation == "rdc":
         chosen = RandomDependence(seed=seed_from(rng))
-    matrix = correlation_matrix(evidence, chosen)
+    matrix = unit_correlation_matrix(evidence, chosen)
     free = np.flatnonzero(varying(evidence))
-    live = np.flatnonzero(live_points(evidence)) if live_points(evidence).any() else np.arange(evidence.n_codes)
+    live = np.flatnonzero(live_units(evidence)) if live_units(evidence).any() else np.arange(len(matrix))
     codes, columns = best_matching(matrix[np.ix_(live, free)])  # a constant code is matched with no factor
     pair_of_factor = dict(zip(free[columns].tolist(), live[codes].tolist(), strict=True))
     matched = (

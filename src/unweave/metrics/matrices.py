@@ -16,6 +16,7 @@ from unweave.estimators import correlation as correlations
 from unweave.estimators.correlation import Correlation, SparseCorrelation, Spearman
 from unweave.estimators.counts import label_entropies
 from unweave.estimators.information import FactorLabels, Information
+from unweave.estimators.linear_probes import Linear
 from unweave.estimators.probes import Probe
 from unweave.estimators.protocols import own_or_default
 from unweave.estimators.quantised_posterior import Quantised, QuantisedPosterior
@@ -112,6 +113,31 @@ def live_points(evidence: Evidence) -> NDArray[np.bool_]:
     return ~evidence.code_columns.constant
 
 
+@memoised(on="codes")
+def units(evidence: Evidence) -> tuple[tuple[str, Rows], ...]:
+    """Name and code indices of every unit: each block of codes, and each code that is in no block, by first code."""
+    place = {name: i for i, name in enumerate(evidence.code_names)}
+    groups = [(name, np.array([place[m] for m in members])) for name, members in evidence.code_groups.items()]
+    grouped = {member for members in evidence.code_groups.values() for member in members}
+    alone = [(name, np.array([i])) for name, i in place.items() if name not in grouped]
+    return tuple(sorted((*groups, *alone), key=lambda unit: int(unit[1].min())))
+
+
+def unit_names(evidence: Evidence) -> tuple[str, ...]:
+    """Names of the units."""
+    return tuple(name for name, _ in units(evidence))
+
+
+def has_blocks(evidence: Evidence) -> bool:
+    """Whether a unit has more than one code; otherwise the units are the codes."""
+    return any(len(members) > 1 for members in evidence.code_groups.values())
+
+
+def live_units(evidence: Evidence) -> NDArray[np.bool_]:
+    """Return True for every unit with a code that is not constant."""
+    return np.array([live_points(evidence)[members].any() for _, members in units(evidence)])
+
+
 def target_columns(evidence: Evidence, j: int) -> FloatArray:
     """Encode factor j as numeric columns (n x b): its values, its cosine and sine, or indicators of its levels."""
     return evidence.declared_kinds[j].target_columns(evidence.factors[:, j])
@@ -182,6 +208,65 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
             matrix[i] = correlations.largest_correlations(basis, bases)
     matrix[:, ~varying(evidence)] = np.nan
     return matrix
+
+
+@memoised(on="both")
+def unit_correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArray:
+    """`correlation_matrix` of the units: for a block, the largest canonical correlation of its codes with a factor."""
+    if not has_blocks(evidence):
+        return correlation_matrix(evidence, correlation)
+    bases = factor_bases(evidence, correlation)
+    own = (correlations.orthonormal_basis(unit_features(evidence, i, correlation)) for i in range(len(units(evidence))))
+    matrix = np.stack([correlations.largest_correlations(basis, bases) for basis in own])
+    matrix[:, ~varying(evidence)] = np.nan
+    return matrix
+
+
+def unit_features(evidence: Evidence, i: int, correlation: Correlation) -> FloatArray:
+    """Columns of unit i with which factors are correlated; those of a block have spreads of the same order."""
+    columns = [correlations.features(correlation, evidence.codes[:, k]) for k in units(evidence)[i][1].tolist()]
+    if len(columns) == 1:
+        return columns[0]
+    return np.hstack([column / (np.abs(column - column.mean(axis=0)).max() or 1.0) for column in columns])
+
+
+N_READOUT_FOLDS = 5
+
+
+@memoised(on="both")
+def unit_information(evidence: Evidence, estimator: Information) -> FloatArray:
+    """Mutual information of every unit with every factor in nats; that of a block is the information in its readout.
+
+    The readout of a factor is its out-of-fold prediction from the block by a linear probe: a number, an angle or a
+    class. The estimator then sees one column, as for a single code. A function of the block cannot carry more than the
+    block, so that this is a lower bound, which is reached where the factor is a linear function of the block.
+    """
+    if not has_blocks(evidence):
+        return mutual_information_matrix(evidence, estimator)
+    columns: list[FloatArray] = []  # one of each single code, and one for each factor of a block
+    of_block = []
+    for _, members in units(evidence):
+        of_block.append((len(columns), members.size > 1))
+        columns += [evidence.codes[:, members]] if members.size == 1 else _readouts(evidence, members)
+    found = mutual_information_matrix(evidence.recoded(np.hstack(columns)), estimator)
+    places = np.arange(evidence.n_factors)
+    return np.stack([found[start + places, places] if wide else found[start] for start, wide in of_block])
+
+
+def _readouts(evidence: Evidence, members: Rows) -> list[FloatArray]:
+    """Out-of-fold prediction of every factor from these codes, one column each; 0 for constant factors."""
+    codes, free = evidence.codes[:, members], np.flatnonzero(varying(evidence)).tolist()
+    targets = [target_columns(evidence, j) for j in free]
+    stops = np.cumsum([0, *(columns.shape[1] for columns in targets)])
+    table = np.hstack(targets)
+    predicted = np.empty_like(table)
+    for train, test in evidence.folds(N_READOUT_FOLDS, 0):
+        predicted[test] = Linear().regress(codes[train], table[train], 0).predict(codes[test])
+    readouts = [np.zeros((evidence.n_rows, 1)) for _ in range(evidence.n_factors)]
+    for j, start, stop in zip(free, stops[:-1], stops[1:], strict=True):
+        kind, column = evidence.declared_kinds[j], evidence.factors[:, j]
+        readouts[j] = kind.from_target_columns(predicted[:, start:stop], column)[:, None]
+    return readouts
 
 
 @memoised(on="factors", by_row=True)

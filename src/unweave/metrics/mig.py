@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.card import metric
+from unweave.card import MetricUndefined, metric
 from unweave.estimators.information import Histogram, Information
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -18,8 +18,10 @@ from unweave.metrics.matrices import (
     RELATIVE_INFORMATION,
     code_entropies,
     factor_entropies,
-    live_points,
-    mutual_information_matrix,
+    has_blocks,
+    live_units,
+    unit_information,
+    unit_names,
     varying,
 )
 from unweave.score import Score
@@ -38,6 +40,7 @@ from unweave.score import Score
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.06,
     takes_sparse_codes=True,
+    takes_code_groups=True,
 )
 def dcimig(
     evidence: Evidence,
@@ -71,8 +74,8 @@ def dcimig(
     >>> round(float(dcimig(factors, np.column_stack([np.exp(factors), factors]))), 2)
     1.0
     """
-    information = mutual_information_matrix(evidence, estimator)
-    ranked = np.sort(np.column_stack([np.zeros(evidence.n_codes), information]), axis=1)
+    information = unit_information(evidence, estimator)
+    ranked = np.sort(np.column_stack([np.zeros(len(information)), information]), axis=1)
     gaps = ranked[:, -1] - ranked[:, -2]
     best_gaps = np.zeros(evidence.n_factors)
     np.maximum.at(best_gaps, information.argmax(axis=1), gaps)
@@ -83,7 +86,7 @@ def dcimig(
     return Score(
         raw=float(best_gaps.sum() / entropies.sum()),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
-        per_code=dict(zip(evidence.code_names, gaps.tolist(), strict=True)),
+        per_code=dict(zip(unit_names(evidence), gaps.tolist(), strict=True)),
         parts={"mutual_information_matrix": information},
         matrices=(MUTUAL_INFORMATION,),
         caveats=(Finding("one_factor"),) if evidence.n_factors == 1 else (),
@@ -104,6 +107,7 @@ def dcimig(
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.06,
     takes_sparse_codes=True,
+    takes_code_groups=True,
     factor_by_factor=True,
 )
 def mig(
@@ -135,7 +139,8 @@ def mig(
         MIG = 1/d sum_j (I(c_i1; z_j) - I(c_i2; z_j)) / H(z_j)
 
     with i1 and i2 the codes that have the largest and second largest mutual information with factor z_j (Chen et al.
-    2018).
+    2018). For a block of codes, it is the information in the held-out linear readout of the factor from the block: a
+    lower bound, which hardly depends on the basis of the block.
 
     Examples
     --------
@@ -144,9 +149,9 @@ def mig(
     >>> round(float(mig(factors, np.exp(factors))), 2)
     1.0
     """
-    information = mutual_information_matrix(evidence, estimator)
+    information = unit_information(evidence, estimator)
     if normalise == "code_entropy":
-        entropies = code_entropies(evidence, estimator)[:, None]
+        entropies = _unit_entropies(evidence, estimator)[:, None]
         information = np.divide(information, entropies, out=np.zeros_like(information), where=entropies > 0)
     elif normalise != "factor_entropy":
         raise ValueError(f"normalise={normalise!r} is not known: use 'factor_entropy' or 'code_entropy'.")
@@ -159,7 +164,7 @@ def mig(
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"mutual_information_matrix": information},
         matrices=(MUTUAL_INFORMATION,),
-        caveats=(Finding("one_code"),) if evidence.n_codes == 1 else (),
+        caveats=(Finding("one_code"),) if len(information) == 1 else (),
     )
 
 
@@ -177,6 +182,7 @@ def mig(
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.01,
     takes_sparse_codes=True,
+    takes_code_groups=True,
     undefined_with=("one factor",),
 )
 def modularity(
@@ -212,7 +218,7 @@ def modularity(
     >>> round(float(modularity(factors, np.exp(factors))), 2)
     1.0
     """
-    information = np.maximum(mutual_information_matrix(evidence, estimator)[:, varying(evidence)], 0.0)
+    information = np.maximum(unit_information(evidence, estimator)[:, varying(evidence)], 0.0)
     most, n_others = information.max(axis=1), information.shape[1] - 1
     if n_others == 0:
         return Score(raw=np.nan, caveats=(Finding("one_factor_varies"),))
@@ -221,8 +227,8 @@ def modularity(
     per_code = 1 - spread
     return Score(
         raw=float(np.nanmean(per_code)) if (most > 0).any() else np.nan,
-        per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
-        parts={"mutual_information_matrix": mutual_information_matrix(evidence, estimator)},
+        per_code=dict(zip(unit_names(evidence), per_code.tolist(), strict=True)),
+        parts={"mutual_information_matrix": unit_information(evidence, estimator)},
         matrices=(MUTUAL_INFORMATION,),
         caveats=() if (most > 0).any() else (Finding("no_code_informative"),),
     )
@@ -233,18 +239,24 @@ NO_CODE_VARIES = Finding("no_code_varies")
 
 def telling_codes(evidence: Evidence, shares: FloatArray) -> NDArray[np.bool_]:
     """True for codes that vary as points, or whose posteriors are informative although their means are constant."""
-    return live_points(evidence) | (shares > 0).any(axis=1)
+    return live_units(evidence) | (shares > 0).any(axis=1)
+
+
+def _unit_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
+    if has_blocks(evidence):
+        raise MetricUndefined("The entropy of a block is not estimated: use normalise='factor_entropy'.")
+    return code_entropies(evidence, estimator)
 
 
 def relative_information_matrix(
     evidence: Evidence, estimator: Information, normalise: Literal["factor_entropy", "code_entropy"]
 ) -> FloatArray:
     """I(c_i; z_j) / H(z_j) or I(c_i; z_j) / H(c_i), as ``normalise`` selects (m x d); 0 where that entropy is 0."""
-    information = mutual_information_matrix(evidence, estimator)
+    information = unit_information(evidence, estimator)
     if normalise == "factor_entropy":
         entropies = factor_entropies(evidence, estimator)[None, :]
     elif normalise == "code_entropy":
-        entropies = code_entropies(evidence, estimator)[:, None]
+        entropies = _unit_entropies(evidence, estimator)[:, None]
     else:
         raise ValueError(f"normalise={normalise!r} is not known: use 'factor_entropy' or 'code_entropy'.")
     return np.divide(information, entropies, out=np.zeros_like(information), where=entropies > 0)
@@ -261,6 +273,7 @@ def relative_information_matrix(
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.06,
     takes_sparse_codes=True,
+    takes_code_groups=True,
 )
 def mig_sup(
     evidence: Evidence,
@@ -301,11 +314,11 @@ def mig_sup(
     """
     shares = relative_information_matrix(evidence, estimator, normalise)
     counted = telling_codes(evidence, shares)
-    ranked = np.sort(np.column_stack([np.zeros(evidence.n_codes), shares]), axis=1)  # with one factor, the gap is to 0
+    ranked = np.sort(np.column_stack([np.zeros(len(shares)), shares]), axis=1)  # with one factor, the gap is to 0
     per_code = np.where(counted, ranked[:, -1] - ranked[:, -2], np.nan)
     return Score(
         raw=float(np.nanmean(per_code)) if counted.any() else np.nan,
-        per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
+        per_code=dict(zip(unit_names(evidence), per_code.tolist(), strict=True)),
         parts={"relative_information_matrix": shares},
         matrices=(RELATIVE_INFORMATION,),
         caveats=_caveats(evidence, counted),

@@ -26,8 +26,11 @@ from unweave.metrics.matrices import (
     code_labels,
     factor_entropies,
     factor_labels,
+    has_blocks,
     mutual_information_matrix,
     target_columns,
+    unit_names,
+    units,
     varying,
 )
 from unweave.randomness import random_stream
@@ -48,21 +51,12 @@ metric_of_004 = functools.partial(
 )
 
 
-def units(evidence: Evidence) -> tuple[tuple[str, Rows], ...]:
-    """Name and code indices of every unit."""
-    place = {name: i for i, name in enumerate(evidence.code_names)}
-    groups = [(name, np.array([place[m] for m in members])) for name, members in evidence.code_groups.items()]
-    grouped = {member for members in evidence.code_groups.values() for member in members}
-    alone = [(name, np.array([i])) for name, i in place.items() if name not in grouped]
-    return (*groups, *alone)
-
-
 @memoised(on="both")
 def unit_information_matrix(
     evidence: Evidence, estimator: Information, joint: JointInformation, seed: int
 ) -> FloatArray:
     """I(Z_j; Y_i) of every unit (rows) and factor (columns) in nats; columns of constant factors are nan."""
-    if evidence.code_groups:
+    if has_blocks(evidence):
         train, test, _ = split(evidence, joint, seed)
         labels = factor_labels(evidence, estimator)
         matrix = np.zeros((len(units(evidence)), evidence.n_factors))
@@ -78,7 +72,7 @@ def unit_information_matrix(
 @memoised(on="both")
 def held_information(evidence: Evidence, estimator: Information, joint: JointInformation, seed: int) -> FloatArray:
     """I(Z_j; X) of every unit in nats: H(Z_j) of a code, or a group's information about all factors and nuisances."""
-    if not evidence.code_groups:
+    if not has_blocks(evidence):
         return code_information(evidence, estimator)
     told = np.nanmax(unit_information_matrix(evidence, estimator, joint, seed), axis=1)
     train, test, _ = split(evidence, joint, seed)
@@ -158,7 +152,7 @@ def conditional_information(
             targets = factor_targets(evidence, estimator, without=int(own[i]))
         else:
             targets = nuisance_targets(evidence, estimator)
-        if evidence.code_groups:
+        if has_blocks(evidence):
             columns = evidence.codes[:, units(evidence)[i][1]]
             information[i] = chained_information(columns, given, targets, joint, train, test)
         else:  # the labels of a single code are the target, so all other variables can be predictors together
@@ -175,7 +169,7 @@ def invariance(evidence: Evidence, found: ConditionalInformation) -> Score:
     defined = ~np.isnan(per_unit)
     return Score(
         raw=float(per_unit[defined].mean()) if defined.any() else np.nan,
-        per_code=dict(zip((name for name, _ in units(evidence)), per_unit.tolist(), strict=True)),
+        per_code=dict(zip(unit_names(evidence), per_unit.tolist(), strict=True)),
         parts={"information_beyond": found.information, "own_factor": found.factor.astype(np.float64)},
         caveats=found.caveats if defined.any() else (*found.caveats, Finding("all_codes_empty")),
     )
@@ -336,8 +330,8 @@ def minimality(
     full = np.flatnonzero(held[:, 0] > 0)
     per_unit = np.full(len(matrix), np.nan)
     per_unit[full] = np.nanmax(matrix[full], axis=1)
-    caveats = split(evidence, joint, seed)[2] if evidence.code_groups else ()
-    if evidence.code_groups and not evidence.nuisances.shape[1]:
+    caveats = split(evidence, joint, seed)[2] if has_blocks(evidence) else ()
+    if has_blocks(evidence) and not evidence.nuisances.shape[1]:
         caveats = (*caveats, NO_NUISANCES)
     if not full.size:
         caveats = (*caveats, Finding("all_codes_empty"))
@@ -345,7 +339,7 @@ def minimality(
         caveats = (*caveats, Finding("empty_codes_left_out", n_codes=len(matrix) - full.size))
     return Score(
         raw=float(per_unit[full].mean()) if full.size else np.nan,  # eq. 6
-        per_code=dict(zip((name for name, _ in units(evidence)), per_unit.tolist(), strict=True)),
+        per_code=dict(zip(unit_names(evidence), per_unit.tolist(), strict=True)),
         parts={"minimality_matrix": matrix},
         matrices=(MINIMALITY,),
         caveats=caveats,
@@ -608,7 +602,7 @@ def sufficiency(
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"sufficiency_matrix": matrix},
         matrices=(SUFFICIENCY,),
-        caveats=split(evidence, joint, seed)[2] if evidence.code_groups else _bins_caveat(evidence, estimator, matrix),
+        caveats=split(evidence, joint, seed)[2] if has_blocks(evidence) else _bins_caveat(evidence, estimator, matrix),
     )
 
 

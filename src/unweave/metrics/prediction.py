@@ -24,10 +24,11 @@ from unweave.memo import memoised
 from unweave.metrics.matrices import (
     FACTORS_NOT_CORRELATED,
     PREDICTABILITY,
-    correlation_matrix,
     factor_labels,
     probed_codes,
     target_columns,
+    unit_correlation_matrix,
+    units,
     varying,
 )
 from unweave.randomness import random_stream
@@ -76,6 +77,7 @@ MOST_ROWS = 20_000
     identity_tolerance=0.01,
     order_tolerance=0.02,
     raw_range="down to -1, if held-out rows are ranked worse than by chance",
+    takes_code_groups=True,
     factor_by_factor=True,
     version=2,
 )
@@ -275,6 +277,7 @@ def near_training_targets(
     identity_tolerance=0.01,
     order_tolerance=0.02,
     takes_sparse_codes=True,
+    takes_code_groups=True,
     version=3,
     raw_range="below 0 without a limit, if held-out predictions are worse than the mean",
     factor_by_factor=True,
@@ -338,6 +341,7 @@ def r2(
     identity_tolerance=0.01,
     order_tolerance=0.01,
     takes_sparse_codes=True,
+    takes_code_groups=True,
     factor_by_factor=True,
     version=3,
 )
@@ -361,8 +365,8 @@ def sap(
         Which factors are scored by classification on held-out rows: categorical ones, categorical and ordinal ones, or
         none. With 'none', a categorical factor is scored by the share of a code's variance between its categories.
     classifier : Neighbourhood or LinearSvm
-        Classifier of single codes. The published support vector machine (`LinearSvm`) has one threshold per category,
-        so that even perfect codes score near 0.
+        Classifier of single codes; blocks of codes are classified by softmax regression. The published support vector
+        machine (`LinearSvm`) has one threshold per category, so that even perfect codes score near 0.
     rescale : bool
         Whether to rescale the accuracy so that guessing a category scores 0. False gives the published accuracy, with
         which a perfect code scores 1 - 1/K.
@@ -378,9 +382,9 @@ def sap(
         SAP = 1/d sum_j (S_i1,j - S_i2,j)
 
     with S_ij the prediction score of code i alone for factor j, and i1 and i2 the codes with the largest and second
-    largest score. For numeric factors S_ij is the squared correlation. For categorical factors it is the balanced
-    accuracy of a classifier (Kumar et al. 2018), here rescaled so that guessing scores 0: (accuracy - 1/K) / (1 - 1/K)
-    for K categories.
+    largest score. For numeric factors S_ij is the squared correlation, or R2 of a linear fit for a block of codes. For
+    categorical factors it is the balanced accuracy of a classifier (Kumar et al. 2018), here rescaled so that guessing
+    scores 0: (accuracy - 1/K) / (1 - 1/K) for K categories.
 
     Examples
     --------
@@ -396,19 +400,19 @@ def sap(
     }.get(classify)
     if by_classification is None:
         raise ValueError(f"classify={classify!r} is not known: use 'categorical', 'discrete' or 'none'.")
-    matrix = np.square(correlation_matrix(evidence, Pearson()))
+    matrix = np.square(unit_correlation_matrix(evidence, Pearson()))
     for j in np.flatnonzero(varying(evidence)).tolist():
         if by_classification[j]:
             matrix[:, j] = _balanced_accuracies(evidence, j, classifier, rescale, n_folds, seed_from(rng))
     nothing = np.zeros(evidence.n_factors)
-    ranked = np.sort(np.vstack([nothing, matrix]) if evidence.n_codes == 1 else matrix, axis=0)
+    ranked = np.sort(np.vstack([nothing, matrix]) if len(matrix) == 1 else matrix, axis=0)
     per_factor = ranked[-1] - ranked[-2]
     return Score(
         raw=float(np.nanmean(per_factor)),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"predictability_matrix": matrix},
         matrices=(PREDICTABILITY,),
-        caveats=(Finding("one_code"),) if evidence.n_codes == 1 else (),
+        caveats=(Finding("one_code"),) if len(matrix) == 1 else (),
     )
 
 
@@ -416,12 +420,21 @@ def sap(
 def _balanced_accuracies(
     evidence: Evidence, j: int, classifier: LineClassifier, rescale: bool, n_folds: int, seed: int
 ) -> FloatArray:
-    """Held-out balanced accuracy of each code alone for factor j: the recall of a label, averaged over labels (m)."""
+    """Held-out balanced accuracy of each unit alone for factor j: the recall of a label, averaged over labels (m)."""
     labels = levels(evidence.factors[:, j]).astype(np.intp)
-    counts = np.bincount(labels)
-    recalls = np.zeros((counts.size, evidence.n_codes))
+    counts, own = np.bincount(labels), units(evidence)
+    recalls = np.zeros((counts.size, len(own)))
     for train, test in evidence.folds(n_folds, seed):
-        predicted = classifier.predictions(evidence.codes[train], labels[train], evidence.codes[test], seed)
+        predicted = np.empty((test.size, len(own)), dtype=np.intp)
+        alone = [i for i, (_, members) in enumerate(own) if members.size == 1]
+        if alone:
+            codes = evidence.codes[:, np.concatenate([own[i][1] for i in alone])]
+            predicted[:, alone] = classifier.predictions(codes[train], labels[train], codes[test], seed)
+        for i, (_, members) in enumerate(own):
+            if members.size > 1:  # a classifier of single codes cannot read a block
+                fitted = Logistic().fit(evidence.codes[np.ix_(train, members)], labels[train])
+                scores = np.asarray(fitted.log_probabilities(evidence.codes[np.ix_(test, members)]))
+                predicted[:, i] = np.asarray(fitted.labels)[scores.argmax(axis=0)]
         np.add.at(recalls, labels[test], predicted == labels[test][:, None])
     accuracy = (recalls / counts[:, None]).mean(axis=0)
     return (accuracy - 1 / counts.size) / (1 - 1 / counts.size) if rescale else accuracy

@@ -465,6 +465,7 @@ def _by_formula(metric: Choice, evidence: Evidence) -> float:
         or not callable(chance)
         or stated
         or evidence.row_groups is not None
+        or evidence.code_groups
         or not numeric
     ):
         return math.nan
