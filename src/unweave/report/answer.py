@@ -766,12 +766,13 @@ def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
         first = say("all_absent", n=n)
     else:
         unread = [name for name in (*named["joint"], *named["folded"]) if name not in unclear]
-        groups = (("n_own", [*one, *own]), ("n_directions", direction), ("n_readable", readable))
+        groups: tuple[tuple[str, list[str]], ...] = (
+            ("n_own", [*one, *own]),
+            ("n_directions", direction),
+            ("n_readable", readable),
+        )
+        groups += (("n_unread", unread), ("n_through", through), ("n_unclear", unclear), ("n_absent", absent))
         said = [say(key, names=names, n=len(names), one=not own) for key, names in groups if names]
-        said += [say("n_unread", names=unread, n=len(unread))] if unread else []
-        said += [say("n_through", names=through, n=len(through))] if through else []
-        said += [say("n_unclear", names=unclear, n=len(unclear))] if unclear else []
-        said += [say("n_absent", names=absent, n=len(absent))] if absent else []
         first = say("of_factors", n=n, said="; ".join(said))
     return first
 
