@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, Literal, NoReturn, Self
 
 from unweave.arrays import FloatArray, RealNumber
-from unweave.codec import plain_data, read_json, restored
+from unweave.codec import plain_data, read_record
 from unweave.errors import OptionError
 from unweave.findings import Finding, stated
 
@@ -143,7 +143,7 @@ class Score(RealNumber):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Score from `to_dict`."""
-        return restored(cls, data)
+        return read_record(cls, data)
 
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
@@ -152,7 +152,7 @@ class Score(RealNumber):
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Score from `to_json`."""
-        return cls.from_dict(read_json(text))
+        return read_record(cls, text)
 
 
 class _Module(ModuleType):

@@ -47,16 +47,6 @@ def test_frames_of_the_animation():
     assert wrong.max() <= 2
 
 
-@pytest.mark.parametrize("size", [64, 32, 16])
-def test_packed_images_are_the_images(size):
-    sprites = DSprites(size, keep={"scale": [0, 5], "orientation": [0, 7, 25], "x": slice(0, 32, 3)})
-    packed = np.concatenate(list(sprites.packed_blocks()))
-    chosen = np.random.default_rng(0).integers(len(sprites), size=300)
-    unpacked = np.unpackbits(packed[chosen], axis=1).reshape(-1, 1, size, size)
-    assert np.array_equal(unpacked, sprites.images(chosen))
-    assert len(packed) == len(sprites)
-
-
 def test_areas_are_those_of_the_shapes():
     sprites = DSprites(512, keep={"scale": [5], "orientation": [3], "x": [16], "y": [16]})
     lit = sprites.images().sum(axis=(1, 2, 3)) / 64
@@ -124,13 +114,10 @@ def test_small_sprites():
     [
         (lambda: DSprites(0), "size from 1 to 1024"),
         (lambda: DSprites(1025), "size from 1 to 1024"),
-        (lambda: next(DSprites(32, averaged=True).packed_blocks()), "averaged=False"),
         (lambda: DSprites(keep={"colour": [1]}), "no factor 'colour'"),
         (lambda: DSprites(keep={"shape": ["star"]}), "square, ellipse, heart"),
         (lambda: DSprites(keep={"x": [32]}), "0 to 31"),
         (lambda: DSprites(keep={"x": []}), "at least one"),
-        (lambda: next(DSprites(12).packed_blocks()), "divisible by 8"),
-        (lambda: next(DSprites(16, averaged=True).packed_blocks()), "averaged=False"),
     ],
 )
 def test_bad_options(make, message):

@@ -50,7 +50,7 @@ def test_dsprites(tmp_path, save):
         ({"latents_values": np.where(np.arange(864).reshape(144, 6) == 863, np.inf, 1.0)}, "not numbers"),
         ({"latents_values": np.ones((144, 5))}, r"\(144, 6\) and \(144, 5\): they should be 144 x 6"),
         ({name: np.ones((144, 5)) for name in ("latents_classes", "latents_values")}, "they should be 144 x 6"),
-        ({"latents_values": np.array([[{}]], dtype=object)}, "'latents_values' of .* cannot be read"),
+        ({"latents_values": np.array([[{}]], dtype=object)}, "other.npz contains Python objects, which are not read"),
     ],
 )
 def test_other_dsprites(tmp_path, change, message):
@@ -177,7 +177,7 @@ def test_shapes3d(tmp_path):
     assert np.allclose(Shapes3D(tmp_path / "turned.h5").factors(), labels)
     content = (tmp_path / "3dshapes.h5").read_bytes()
     (tmp_path / "cut.h5").write_bytes(content[:2000])
-    with pytest.raises(FileError, match="cut off or is another file"):
+    with pytest.raises(FileError, match="cannot be read as arrays"):
         Shapes3D(tmp_path / "cut.h5")
     with pytest.raises(FileError, match=r"called 3dshapes\.h5"):
         Shapes3D(_empty(tmp_path))
@@ -339,7 +339,7 @@ def test_one_byte_is_the_smallest_matrix_of_norb(tmp_path):
 
 def test_files_of_norb_have_the_published_shapes(tmp_path):
     stem, _, _, info = write_norb(tmp_path, n=3)
-    with pytest.raises(OptionError, match="no split 'validation'"):
+    with pytest.raises(OptionError, match="split='validation' is not known: use 'train' or 'test'"):
         SmallNORB(tmp_path, "validation")
     for part, array, message in (
         ("info", info[:, :3].copy(), r"have shapes \(3,\) and \(3, 3\) for 3 images"),

@@ -174,7 +174,6 @@ CASES |= {
     "grams": of_grams,
     "masses": masses,
     "gaussians": lambda: [
-        gaussian_information.gaussian_entropy(np.cov(X.T)),
         gaussian_information.gaussian_information(np.cov(CODES.T), [0], [1, 2]),
     ],
     "least squares": lambda: [

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from unweave.card import Metric, MetricUndefined
+from unweave.card.decorator import card_of
 from unweave.evidence import Evidence, Posterior
 from unweave.memo import memoised
 from unweave.randomness import random_stream
@@ -242,7 +243,7 @@ DECODER_CHECKS: tuple[Check, ...] = (decoder_bounds_hold, orthogonal_is_best, de
 
 def checks_of(metric: Metric) -> tuple[Check, ...]:
     """The checks that apply to a metric, given what its card needs."""
-    return (*(DECODER_CHECKS if "decoder" in metric.card.needs else TABLE_CHECKS), *ANY_CHECKS)
+    return (*(DECODER_CHECKS if "decoder" in card_of(metric).needs else TABLE_CHECKS), *ANY_CHECKS)
 
 
 def factors_for(metric: Metric, seed: int, n_rows: int = N_ROWS) -> np.ndarray:

@@ -32,7 +32,7 @@ from unweave.auditing.measurement import (
     written,
 )
 from unweave.card import Card
-from unweave.codec import plain_data, read_json, restored
+from unweave.codec import plain_data, read_record
 from unweave.evaluation.results import LIBRARIES
 from unweave.findings import Finding
 from unweave.sweeps.sweep import Measurement
@@ -489,12 +489,12 @@ class Audit:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Audit from the output of `to_dict`."""
-        return restored(cls, data)
+        return read_record(cls, data)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Audit from the output of `to_json`."""
-        return cls.from_dict(read_json(text))
+        return read_record(cls, text)
 
 
 EQUAL = 1e-9

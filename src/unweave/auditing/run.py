@@ -45,6 +45,7 @@ from unweave.auditing.properties import (
 )
 from unweave.findings import Finding
 from unweave.names import explains_options
+from unweave.options import checks_options
 from unweave.progress import progress_bar
 from unweave.randomness import seed_range
 from unweave.sentences import texts
@@ -62,6 +63,7 @@ CARD_SEEDS = 2
 
 
 @explains_options
+@checks_options
 def audit(
     metric: Auditable,
     *,

@@ -19,7 +19,7 @@ from unweave.evidence.columns import NeedsRows
 from unweave.evidence.decoders import Sampler
 from unweave.evidence.inputs import OPTION_NAMES, option_parameters
 from unweave.evidence.kinds import KindsGiven
-from unweave.findings import Finding
+from unweave.findings import Finding, stated
 from unweave.names import refuse_unknown_options, suggestion
 from unweave.options import check_option_values, option_types
 from unweave.randomness import random_stream
@@ -314,8 +314,8 @@ def _checked_score(score: object, card: Card) -> Score:
     )
 
 
-def _shared_caveats(card: Card, evidence: Evidence, by_factor: bool) -> list[Finding | str]:
-    caveats: list[Finding | str] = []
+def _shared_caveats(card: Card, evidence: Evidence, by_factor: bool) -> list[Finding]:
+    caveats: list[Finding] = []
     if "factors" in card.needs and evidence.constant_factors:
         caveats.append(Finding("constant_factors", factors=evidence.constant_factors))
     if "codes" in card.needs and evidence.dead_codes:
@@ -327,7 +327,8 @@ def _shared_caveats(card: Card, evidence: Evidence, by_factor: bool) -> list[Fin
         caveats.append(Finding("rows_come_again", n_rows=evidence.n_rows, n_distinct=n_distinct))
     if evidence.n_dropped and not by_factor:
         caveats.append(Finding("rows_dropped", n_rows=evidence.n_dropped))
-    caveats += [assumption.caveat for assumption in card.assumes if not assumption.holds(evidence)]
+    broken = [assumption.caveat for assumption in card.assumes if not assumption.holds(evidence)]
+    caveats += [stated(caveat) if isinstance(caveat, str) else caveat for caveat in broken]
     return caveats
 
 

@@ -24,7 +24,7 @@ from unweave.cli.terminal import (
     show,
 )
 from unweave.errors import OptionError
-from unweave.whole_files import write_whole
+from unweave.whole_files import write_output
 
 if TYPE_CHECKING:
     from unweave.card import Metric
@@ -272,7 +272,7 @@ def leaderboard(folder: Path, html: Path | None, markdown: Path | None, as_json:
         if html:
             board.to_html(html)
         if markdown:
-            write_whole(markdown, lambda file: file.write(board.to_markdown().encode()))
+            write_output(markdown, board.to_markdown())
 
 
 @click.command()

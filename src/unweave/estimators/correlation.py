@@ -117,10 +117,13 @@ def orthonormal_basis(columns: FloatArray, tolerance: float = RANK_TOLERANCE) ->
     >>> orthonormal_basis(np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])).shape
     (3, 1)
     """
-    centred = columns - columns.mean(axis=0)
-    noise = np.finfo(np.float64).eps * max(columns.max(initial=0.0), -columns.min(initial=0.0)) * len(columns)
+    mean, eps = columns.mean(axis=0), np.finfo(np.float64).eps * len(columns)
+    centred = columns - mean
+    norm = _norm(centred[:, 0]) if columns.shape[1] == 1 else 0.0
+    if norm > eps * (abs(mean[0]) + norm):  # no value is larger than this sum, so that norm exceeds rounding errors
+        return np.divide(centred, norm, out=centred)
+    noise = eps * max(columns.max(initial=0.0), -columns.min(initial=0.0))
     if columns.shape[1] == 1:  # the usual case needs no decomposition
-        norm = _norm(centred[:, 0])
         return np.divide(centred, norm, out=centred) if norm > noise else centred[:, :0]
     left, spread, _ = np.linalg.svd(centred, full_matrices=False)
     largest = spread[0] if spread.size else 0.0

@@ -153,7 +153,7 @@ def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dic
 def _choices(metrics: MetricChoice | Iterable[MetricChoice] | None) -> list[MetricChoice]:
     if metrics is None:
         return ["panel"]
-    if not (isinstance(metrics, Iterable) or callable(metrics)):
+    if getattr(metrics, "shape", None) == () or not (isinstance(metrics, Iterable) or callable(metrics)):
         raise OptionError(
             f"metrics={metrics!r} does not name metrics: pass names such as ['mcc', 'r2'], 'all' or None for the panel."
         )

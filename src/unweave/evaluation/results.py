@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import platform
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
@@ -18,13 +19,14 @@ from scipy import stats
 
 from unweave.arrays import FloatArray
 from unweave.card.card import CardDescription
-from unweave.codec import CodecError, plain_data, read_json, restored
-from unweave.errors import InputError, UnweaveError
+from unweave.codec import CodecError, plain_data, read_json, read_record, restored
+from unweave.errors import InputError, OptionError, UnweaveError
 from unweave.estimators.independence import corrected
 from unweave.evidence import Evidence
 from unweave.evidence.columns import data_frame, quoted
 from unweave.findings import Finding, sentence_of_several
 from unweave.identifiability import Ladder
+from unweave.options import checks_options
 from unweave.score import Score
 from unweave.trust.comparison import Comparison, tied_letters
 from unweave.trust.diagnosis import Diagnosis
@@ -32,7 +34,7 @@ from unweave.trust.floors import NoiseFloor
 from unweave.trust.intervals import Interval, check_level
 from unweave.trust.reasons import UNTESTABLE
 from unweave.trust.verdict_record import Level, Verdict
-from unweave.whole_files import write_whole
+from unweave.whole_files import write_output
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -391,7 +393,7 @@ class Row:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Row from `to_dict`."""
-        return restored(cls, data)
+        return read_record(cls, data)
 
 
 @dataclass(frozen=True)
@@ -570,6 +572,7 @@ class Evaluation:
         """Names of the metrics with their options, in the order computed."""
         return tuple(dict.fromkeys(row.label for row in self.rows))
 
+    @checks_options
     def score(self, label: str, representation: str | None = None, seed: int | None = None) -> Score:
         """The score of a metric; the first one if several match."""
         for row in self.rows:
@@ -578,7 +581,7 @@ class Evaluation:
                 if row.score is None:
                     raise InputError(str(row.problem or ""))
                 return row.score
-        raise KeyError(f"no score of {label!r}; there are {', '.join(self.labels)}")
+        raise OptionError(f"There is no score of {label!r}: there are {', '.join(self.labels)}.")
 
     def __getitem__(self, name: str) -> Any:
         """The score of a metric of the only representation, or the evaluation of one of several representations."""
@@ -610,11 +613,13 @@ class Evaluation:
         """Weights of the linear readout of every factor on the codes, codes x columns (`Ladder.directions`)."""
         return self.ladder.directions
 
+    @checks_options
     def row(self, label: str, representation: str) -> Row | None:
         """The row of a metric's first seed; None if it was not computed."""
         fitting = (row for row in self.rows if row.label == label and row.representation == representation)
         return next(fitting, None)
 
+    @checks_options
     def values(self, label: str, representation: str) -> list[float]:
         """The value for every seed that has a score; an empty list if the metric failed for all seeds."""
         return [
@@ -717,6 +722,7 @@ class Evaluation:
 
         return _written(self._shown_by(markdown_page), path)
 
+    @checks_options
     def grouped(self, groups: Mapping[str, str] | Callable[[str], str], level: float = 0.95) -> GroupedScores:
         """Scores by group, such as seeds by setting, with the spread in each group and which groups differ.
 
@@ -730,6 +736,7 @@ class Evaluation:
         """
         return grouped_scores(self, groups, level)
 
+    @checks_options
     def plot(
         self,
         kind: str | None = None,
@@ -797,7 +804,7 @@ class Evaluation:
             raise InputError(f"This is not an evaluation in JSON{reason}: pass what to_json or save wrote.") from None
         if schema != SCHEMA:
             raise InputError(
-                f"This evaluation has schema {schema!r} and this version reads {SCHEMA!r}: "
+                f"This evaluation has schema {reprlib.repr(schema)} and this version reads {SCHEMA!r}: "
                 "evaluate again, or read it with the version that wrote it."
             )
         try:
@@ -850,5 +857,5 @@ def frame_columns(rows: Iterable[Row]) -> dict[str, list[Any]]:
 
 def _written(page: str, path: str | Path | None) -> str:
     if path is not None:
-        write_whole(Path(path), lambda file: file.write(page.encode()))
+        write_output(path, page)
     return page

@@ -26,6 +26,7 @@ from unweave.evidence import Evidence
 from unweave.metrics import CATALOGUE
 from unweave.metrics.matrices import correlation_matrix
 from unweave.metrics.prediction import r2
+from unweave.options import checks_options
 
 OF_A_POSTERIOR = ("informativeness", "separability")
 
@@ -107,6 +108,7 @@ class Unlabelled:
         return unlabelled_text(self)
 
 
+@checks_options
 def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:
     """Compare runs of the same samples without any factor.
 

@@ -264,7 +264,8 @@ def _free_factors(
     evidence: Evidence, names: tuple[str, ...], factors: tuple[FactorTerms, ...], codes: CodeTable
 ) -> tuple[Rows, dict[int, tuple[str, ...]]]:
     """A smallest set of factors that determines all others, those with codes first; and what determines each other."""
-    constraints = factor_constraints(evidence)
+    # a part of a sample has the constraints of the whole, which are searched once
+    constraints = factor_constraints(evidence.whole or evidence)
     if not constraints.found:
         return np.arange(len(names)), {}
     worth = np.zeros(len(names))

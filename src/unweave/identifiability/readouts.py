@@ -111,9 +111,18 @@ def held_out_r2s(path: Path, columns: slice, width: int, targets: FloatArray) ->
 
 
 def ridge_path(
-    inputs: FloatArray, targets: FloatArray, fold: Rows, penalties: FloatArray, n_kept: int | None = None
+    inputs: FloatArray,
+    targets: FloatArray,
+    fold: Rows,
+    penalties: FloatArray,
+    n_kept: int | None = None,
+    *,
+    per_row: bool = False,
 ) -> Path:
-    """Ridge regression on dense columns, at most as many as rows; for each penalty times the mean eigenvalue."""
+    """Ridge regression on dense columns, at most as many as rows; for each penalty times the mean eigenvalue.
+
+    With ``per_row`` it is the mean eigenvalue of the inner products of rows, as in `kernel_path`.
+    """
     n_kept = targets.shape[1] if n_kept is None else n_kept
     builder = _PathBuilder(len(penalties), targets, fold, n_kept)
     of_fold = [inputs[rows] for rows in builder.rows]
@@ -133,7 +142,8 @@ def ridge_path(
         inner = grams[k] - np.outer(mean, sums[k]) - np.outer(shift, mean)
         outer = (products[k] - np.outer(mean, target_sums[k]) - np.outer(shift, target_mean))[:, n_kept:]
         rest = squares[k] - (target_mean * (2 * target_sums[k] - n_out * target_mean))[n_kept:]
-        for step, weights in enumerate(_ridge_weights(centred, weighted, penalties)):
+        scaled = penalties * (inputs.shape[1] / n) if per_row else penalties
+        for step, weights in enumerate(_ridge_weights(centred, weighted, scaled)):
             builder.add(step, k, (held_out - mean) @ weights[:, :n_kept] + target_mean[:n_kept])
             left = weights[:, n_kept:]
             builder.errors[step, k, n_kept:] = np.maximum(rest - (left * (2 * outer - inner @ left)).sum(axis=0), 0.0)
@@ -568,6 +578,8 @@ MOST_COMPONENTS = 30
 
 WIDTHS = (0.5, 2.0)
 
+MOST_SMOOTH = 2  # codes whose kernels have few functions
+
 KERNEL_PENALTIES = 10.0 ** np.array([-4, -2.5, -1])
 
 
@@ -600,10 +612,28 @@ def radial_path(
     middle = middle if middle > 1e-9 else max(float(distance[:200].mean()), 1e-9)
     path: Path | None = None
     for width in widths:
-        own = kernel_path(np.exp(-distance / (width * middle)), targets, fold, KERNEL_PENALTIES, n_kept)
+        kernel = np.exp(-distance / (width * middle))
+        functions = _square_root(kernel) if inputs.shape[1] <= MOST_SMOOTH else None
+        if functions is None:
+            own = kernel_path(kernel, targets, fold, KERNEL_PENALTIES, n_kept)
+        else:
+            own = ridge_path(functions, targets, fold, KERNEL_PENALTIES, n_kept, per_row=True)
         path = own if path is None else path.joined(own)
     assert path is not None
     return path
+
+
+def _square_root(kernel: FloatArray) -> FloatArray | None:
+    """Columns (n x r) whose inner products are the kernel, up to 1e-10; None if half of the rows are not enough.
+
+    Kernels of one or two codes have few functions, so that ridge regression on these is several times faster.
+    """
+    lower, order, rank, _ = lapack.dpstrf(kernel, tol=1e-10, lower=1)
+    if rank > len(kernel) / 2:
+        return None
+    functions = np.empty((len(kernel), rank))
+    functions[order - 1] = np.tril(lower)[:, :rank]
+    return functions
 
 
 def nonlinear_path(codes: CodeTable, rows: Rows, targets: FloatArray, fold: Rows, n_kept: int) -> Path:

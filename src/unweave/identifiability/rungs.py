@@ -13,7 +13,7 @@ from scipy import stats
 
 from unweave.arrays import FloatArray, student_reach
 from unweave.card import seed_from
-from unweave.codec import plain_data, read_json, restored
+from unweave.codec import plain_data, read_record
 from unweave.errors import InputError
 from unweave.evidence import Evidence, EvidenceOptions
 from unweave.evidence.columns import data_frame
@@ -244,7 +244,7 @@ class Ladder:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Ladder from `to_dict`."""
-        return restored(cls, data)
+        return read_record(cls, data)
 
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
@@ -253,7 +253,7 @@ class Ladder:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Ladder from `to_json`."""
-        return cls.from_dict(read_json(text))
+        return read_record(cls, text)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A row for each factor, with the ends of intervals and the floors as columns (see `Evaluation.to_frame`)."""

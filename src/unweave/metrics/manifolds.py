@@ -362,6 +362,7 @@ class Spectrum:
         """Entropies in decreasing order."""
         return self.entropies[self.order]
 
+    @checks_options
     def n_for(self, nats: float) -> int:
         """Number of most important latents whose joint entropy reaches ``nats``: a bottleneck size (000, section 8).
 
@@ -376,6 +377,7 @@ class Spectrum:
             )
         return int(enough[0]) + 1
 
+    @checks_options
     def n_above(self, nats: float) -> int:
         """Number of latents with an entropy above ``nats``, for example above the entropy of the noise in the data."""
         return int((self.entropies > nats).sum())

@@ -60,11 +60,6 @@ def pair_tests(evidence: Evidence, test: IndependenceTest) -> PairTests:
     return test.pairs(evidence.codes, [_columns(evidence, j, test) for j in np.flatnonzero(varying(evidence)).tolist()])
 
 
-def rows_tested(evidence: Evidence, max_rows: int, seed: int) -> Evidence:
-    """The evidence, or a random subset of ``max_rows`` rows, because memory grows with rows times functions."""
-    return evidence if evidence.n_rows <= max_rows else _some_rows(evidence, max_rows, seed)
-
-
 @memoised(on="both")
 def _some_rows(evidence: Evidence, n_rows: int, seed: int) -> Evidence:
     return evidence.rows(np.sort(random_stream(seed, "tested rows").choice(evidence.n_rows, n_rows, replace=False)))
@@ -101,11 +96,6 @@ MOST_ROWS = 100_000
 BY_NAME: dict[str, IndependenceTest] = {"linear": LinearCovariance(), "nonlinear": NonlinearCovariance()}
 
 
-def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
-    """Score of codes that depend on no factor."""
-    return float(n_factors)
-
-
 @metric(
     measures="one-to-one recovery",
     equivalence="elementwise",
@@ -113,7 +103,7 @@ def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
     bounds=(0.0, np.inf),
     best=0.0,
     variants=(Variant("score", "alignment", bounds=(0.0, 1.0), best=1.0, chance="by permutation"),),
-    chance=every_factor_missing,
+    chance=lambda n_rows, n_codes, n_factors: float(n_factors),  # of codes that depend on no factor
     cost=(
         "n m d q^2 / 2 for q tested functions of a factor: 1 for the linear test, about d + 3 for the nonlinear one; "
         "at most 100,000 rows, which need about 1 GB for d = 5"
@@ -189,7 +179,9 @@ def t_mex(
     chosen = BY_NAME.get(test) if isinstance(test, str) else test
     if chosen is None:
         raise ValueError(f"test={test!r} is not known: use {', '.join(map(repr, BY_NAME))}.")
-    given, evidence = evidence, rows_tested(evidence, max_rows, seed_from(rng))
+    given = evidence
+    if evidence.n_rows > max_rows:  # memory grows with rows times functions
+        evidence = _some_rows(evidence, max_rows, seed_from(rng))
     tests, free = pair_tests(evidence, chosen), varying(evidence)
     p_values = tests.p_value_matrix
     if np.isnan(p_values).any():

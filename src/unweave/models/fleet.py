@@ -17,6 +17,7 @@ from unweave.models.objectives import Objective, objective_of
 from unweave.models.runs import Folder, distinct_names
 from unweave.models.training import ModelSpec, Stack, State, TrainingImages, TrainingSettings, training_images
 from unweave.names import explains_options
+from unweave.options import checks_options
 from unweave.progress import progress_bar
 from unweave.randomness import seed_range
 
@@ -63,6 +64,7 @@ class FleetPlan:
 
 
 @explains_options
+@checks_options
 def train(
     data: Any,
     objectives: Any = "vae",

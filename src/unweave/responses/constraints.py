@@ -23,6 +23,7 @@ from unweave.estimators.regression import (
     unexplained_variances,
 )
 from unweave.evidence import Evidence
+from unweave.evidence.splits import clusters, equal_rows
 from unweave.memo import memoised
 from unweave.randomness import random_stream
 from unweave.responses.factor_bases import FactorView, factor_view
@@ -453,8 +454,10 @@ def _resolved(sources: dict[int, set[int]], target: int) -> set[int]:
 def factor_constraints(evidence: Evidence, seed: int = 0) -> FactorConstraints:
     """Search the factors of an evidence for functions of others; ``seed`` determines the random rows.
 
-    The search uses at most 4,000 random rows, one row for each row group, and the first 64 factors that vary. If a
-    factor is continuous, rows with equal factors are used once. With fewer than 50 such rows there is no search.
+    The search uses at most 4,000 random rows, one row for each row group or cluster of equal factors, and the first 64
+    factors that vary. If a factor is continuous, rows with equal factors are used once, unless they are so common that
+    a factor does not apply to them, such as the size of an absent object. With fewer than 50 such rows there is no
+    search.
 
     >>> x, y = np.random.default_rng(0).normal(size=(2, 500))
     >>> found = factor_constraints(Evidence({"x": x, "y": y, "size": np.abs(x)}))
@@ -488,6 +491,10 @@ def _separate_rows(evidence: Evidence, seed: int) -> SeparateRows:
     n_separate = order.size
     order = order[:MOST_ROWS]
     n_drawn = order.size
-    if any(kind.is_continuous for kind in evidence.kinds):
-        order = order[np.sort(np.unique(evidence.factors[order], axis=0, return_index=True)[1])]
+    some = evidence.factors[order]
+    same = clusters(some)  # of one subject or video, which may have few enough values to pass for levels
+    if same is None and any(kind.is_continuous for kind in evidence.kinds):
+        same = equal_rows(some)
+    if same is not None:
+        order = order[np.sort(np.unique(same, return_index=True)[1])]
     return SeparateRows(order, n_separate, n_drawn - order.size)

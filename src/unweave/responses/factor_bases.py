@@ -93,7 +93,7 @@ def factor_view(evidence: Evidence, j: int) -> FactorView:
     if indicators is not None:
         inputs = APART * indicators if scores is None else scores[:, None]
         classes = labels if few_classes else _merged(labels)
-        basis, targets = _basis(indicators), _indicators_of(classes)
+        basis, targets = _basis(indicators), np.eye(classes.max() + 1)[classes]
         return FactorView(name, inputs, basis, targets, scores, classes, numbers, column, scores)
     assert scores is not None
     degree = DEGREE if column.size >= ROWS_FOR_DEGREE else DEGREE_OF_FEW_ROWS
@@ -120,10 +120,6 @@ def _merged(labels: NDArray[np.intp]) -> NDArray[np.intp]:
     for place, label in enumerate(frequent):
         merged[labels == label] = place
     return merged
-
-
-def _indicators_of(labels: NDArray[np.intp]) -> FloatArray:
-    return (labels[:, None] == np.arange(labels.max() + 1)).astype(np.float64)
 
 
 LEAST_NATS = 0.02

@@ -115,11 +115,6 @@ class LocalFit:
     noise: FloatArray
 
 
-def smooth_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> FloatArray:
-    """Out-of-fold predictions of all codes from smooth functions of one factor."""
-    return out_of_fold_least_squares(factor.smooth, codes, fold)
-
-
 def local_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> LocalFit:
     """Predictions from rows of other folds that are next to each row along the factor.
 
@@ -423,7 +418,8 @@ def _one_factor_fits(
     noise = np.zeros(codes.shape[1])
     for j, factor in enumerate(factors):
         local = local_fit(factor, codes, fold)
-        for kind, fit in ((SMOOTH, smooth_fit(factor, codes, fold)), (JUMPS, local.of_three), (JUMPS, local.of_many)):
+        smooth = out_of_fold_least_squares(factor.smooth, codes, fold)
+        for kind, fit in ((SMOOTH, smooth), (JUMPS, local.of_three), (JUMPS, local.of_many)):
             loss = np.square(codes - fit).mean(axis=0)
             better = loss < least[kind]
             least[kind, better], used[kind, better] = loss[better], j

@@ -71,7 +71,7 @@ def mcc_of_linear_map(matrix: FloatArray, covariance: FloatArray) -> float:
 
 
 @checks_options
-def mcc_of_distributed(k: Several) -> float:
+def mcc_of_distributed(k: Annotated[int, Within(2, 1000)]) -> float:
     """MCC of E8 with k codes for each factor, for infinitely many samples of standard normal factors.
 
     For k = 2, it is corr(z, sin z) = e^(-1/2) / sqrt((1 - e^(-2)) / 2) = .9225, because cos z is even and therefore

@@ -102,6 +102,7 @@ class NumberedFactors:
         return self.n_factors - len(self.constraints)
 
 
+@checks_options
 def with_marginal(standard_normal: FloatArray, marginal: Marginal) -> FloatArray:
     """Standard normal columns, transformed by an increasing function to another distribution.
 

@@ -20,6 +20,7 @@ from unweave.evidence.decoders import Sampler, Unpaired
 from unweave.evidence.splits import shuffled_rows
 from unweave.findings import Finding
 from unweave.memo import drawn_together
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust.budget import FEWEST_DRAWS, N_DRAWS, DrawPlan
@@ -225,6 +226,7 @@ class NoiseFloor:
         return not math.isnan(self.floor)
 
 
+@checks_options
 def noise_floor(
     metric: Choice,
     evidence: Evidence,
@@ -367,7 +369,8 @@ def decided(score: Score, raw: float, tested: bool, drawn: list[Score | None]) -
     width = score.bounds[1] - score.bounds[0]
     if values.size < FEWEST_FOR_FLOOR:
         return False
-    if math.isfinite(width) and np.nanstd(values, ddof=1) > PRECISION * width * math.sqrt(values.size):
+    known = values[~np.isnan(values)]
+    if math.isfinite(width) and known.size > 1 and known.std(ddof=1) > PRECISION * width * math.sqrt(values.size):
         return False
     n_above = int((~_worse(score.lower_is_better, raw, values)).sum())
     return not tested or n_above >= ENOUGH_ABOVE or (n_above == 0 and values.size >= FEWEST_DRAWS)
