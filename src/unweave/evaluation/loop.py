@@ -517,16 +517,17 @@ def _run(
                 rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, progress=shown
             )
     pairs = _pictures(rows, evidences)
-    known["traversals"] = {
-        name: found for name, evidence in evidences.items() if (found := _traversals(rows, name, evidence))
-    }
-    # directions are held out, so the ladder needs no screening, and its numbers are those of all codes and rows
-    of_all = bool(screening) and max(one.n_codes for one in given.values()) <= MOST_IN_LADDER
-    known |= _ladders(given if of_all else evidences, assurance, is_panel, chosen)
+    known["traversals"] = _traversals(rows, evidences)
+    known |= _ladders(_of_ladder(given, evidences), assurance, is_panel, chosen)
     data = EvaluationData.of(
         evidences, **known, screening=screening, matched_pairs=pairs, panel=PANEL_VERSION * is_panel or None
     )
     return Evaluation(tuple(rows), data)
+
+
+def _of_ladder(given: Mapping[str, Evidence], scored: Mapping[str, Evidence]) -> Mapping[str, Evidence]:
+    """All codes and rows, also if codes were screened: directions are held out. Very many codes are the scored ones."""
+    return given if max(one.n_codes for one in given.values()) <= MOST_IN_LADDER else scored
 
 
 def _ladders(
@@ -608,13 +609,21 @@ def _pictures(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[st
 MOST_TRAVERSED, TRAVERSED, LARGEST_SIDE = 8, (-2.0, -1.0, 0.0, 1.0, 2.0), 32
 
 
-def _traversals(rows: Sequence[Row], name: str, evidence: Evidence) -> tuple[Traversal, ...]:
-    """Traversals of the latents with the largest entropies, if there are no factors and the decoder can decode."""
-    by_label = {row.label: row for row in rows if row.representation == name and row.score is not None}
-    row = by_label.get(manifold_entropy.card.name)
-    if evidence.n_factors or row is None or row.score is None or not hasattr(evidence.decoder, "decode"):
-        return ()
-    names, entropies = list(row.score.per_code), np.array(list(row.score.per_code.values()))
+def _traversals(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[str, tuple[Traversal, ...]]:
+    """Traversals of decoders that can decode, where there are no factors."""
+    return {
+        row.representation: _of_latents(evidences[row.representation], row.score)
+        for row in reversed(rows)
+        if row.label == manifold_entropy.card.name
+        and row.score is not None
+        and not evidences[row.representation].n_factors
+        and hasattr(evidences[row.representation].decoder, "decode")
+    }
+
+
+def _of_latents(evidence: Evidence, entropy: Score) -> tuple[Traversal, ...]:
+    """Traversals of the latents with the largest entropies."""
+    names, entropies = list(entropy.per_code), np.array(list(entropy.per_code.values()))
     order = np.argsort(-entropies, kind="stable")[:MOST_TRAVERSED]
     decoded = traversals(evidence, order.tolist(), TRAVERSED)
     n_outputs = decoded.shape[-1]

@@ -554,7 +554,8 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
             rows.append(LadderRow(name, "implied", readable=r2, implied_by=by, probe="linear"))
     own, linear, readable = _means(rows)
     luck = _luck(part, rows)
-    beyond = own_codes_beyond_luck(own, linear, luck)
+    # kernels may find a factor more, but own codes are one number, the score of `identification`
+    beyond = own_codes_beyond_luck(own, linear, luck) if quick else scored_ladder(evidence, part.seed).own_codes
     matrix, weights = np.full((len(rows), len(rows)), np.nan), {}
     for j, k in () if scores_only else free.items():
         matrix[j, part.free] = part.directions[k].readout.by_factor

@@ -18,6 +18,7 @@ from unweave.codec import plain_data
 from unweave.errors import OptionError
 from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
+from unweave.evaluation.results import EvaluationData
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
@@ -239,7 +240,7 @@ class LatentRow:
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class LatentSpectrum:
     """The latents of a decoder without factors, by decreasing entropy, with the sentences about them.
 
     ``drop`` is the largest one between neighbours; if it is at least 1 nat, it is the knee, and ``n_used`` latents come
@@ -258,7 +259,7 @@ class Spectrum:
         return self.n_used < len(self.latents)
 
 
-def spectrum_of(evaluation: Evaluation, representation: str) -> Spectrum | None:
+def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum | None:
     """The spectrum of a decoder, if there are no factors and its entropies were computed."""
     scores = {
         name: row.score
@@ -285,7 +286,7 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> Spectrum | None:
     above = [(float(matrix[i, k]), names[i], names[k]) for i, k in itertools.combinations(range(len(names)), 2)]
     pairs = sorted((pair for pair in above if pair[0] >= SHARED), reverse=True)
     total = scores.get("manifold_total_correlation")
-    return Spectrum(
+    return LatentSpectrum(
         latents=tuple(latents),
         n_used=n_used,
         drop=_known(drop),
@@ -294,7 +295,7 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> Spectrum | None:
     )
 
 
-def latent_table(found: Spectrum) -> TextTable:
+def latent_table(found: LatentSpectrum) -> TextTable:
     """One row for each latent, most important first: entropy with its standard error, and what it shares; in nats."""
     rows = [
         (
@@ -361,16 +362,15 @@ class QuestionLine:
     part: str = ""
 
 
-def n_rows_given(evaluation: Evaluation, representation: str) -> int:
-    """All rows, also those on which codes were screened."""
-    screening = evaluation.data.screening.get(representation)
-    return evaluation.data.n_rows + (screening.n_rows if screening else 0)
+def n_rows_given(data: EvaluationData) -> int:
+    """All rows, also those on which codes were screened; all representations are scored on the others."""
+    return data.n_rows + max((found.n_rows for found in data.screening.values()), default=0)
 
 
 def scored_part(evaluation: Evaluation, row: Row) -> str:
     """On which part of codes and rows the row's score was computed; empty for all."""
     screening = evaluation.data.screening.get(row.representation)
-    n_all, n_rows = n_rows_given(evaluation, row.representation), evaluation.data.n_rows
+    n_all, n_rows = n_rows_given(evaluation.data), evaluation.data.n_rows
     sampled = [each for each in (row.score.caveats if row.score else ()) if each.kind == "rows_sampled"]
     n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else n_rows  # type: ignore[arg-type]
     codes = f"{screening.n_scored:,} of {screening.n_codes:,} codes" if screening else ""
@@ -675,7 +675,7 @@ class Answer:
     report: str
     next_steps: tuple[str, ...]
     reading: tuple[str, ...] = ()
-    spectrum: Spectrum | None = None
+    spectrum: LatentSpectrum | None = None
 
     @property
     def contains_nothing(self) -> bool:
@@ -717,7 +717,7 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
     )
 
 
-def _answer_of_decoder(representation: str, found: Spectrum) -> Answer:
+def _answer_of_decoder(representation: str, found: LatentSpectrum) -> Answer:
     """The answer for a decoder without factors; nothing is advised that needs factors."""
     n, used = len(found.latents), [row.latent for row in found.latents[: found.n_used]]
     known = {"n": n, "n_used": found.n_used, "drop": found.drop, "knee": found.has_knee}
@@ -766,12 +766,13 @@ def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
         first = say("all_absent", n=n)
     else:
         unread = [name for name in (*named["joint"], *named["folded"]) if name not in unclear]
-        groups = (("n_own", [*one, *own]), ("n_directions", direction), ("n_readable", readable))
+        groups: tuple[tuple[str, list[str]], ...] = (
+            ("n_own", [*one, *own]),
+            ("n_directions", direction),
+            ("n_readable", readable),
+        )
+        groups += (("n_unread", unread), ("n_through", through), ("n_unclear", unclear), ("n_absent", absent))
         said = [say(key, names=names, n=len(names), one=not own) for key, names in groups if names]
-        said += [say("n_unread", names=unread, n=len(unread))] if unread else []
-        said += [say("n_through", names=through, n=len(through))] if through else []
-        said += [say("n_unclear", names=unclear, n=len(unclear))] if unclear else []
-        said += [say("n_absent", names=absent, n=len(absent))] if absent else []
         first = say("of_factors", n=n, said="; ".join(said))
     return first
 
@@ -800,7 +801,7 @@ def _report(
         return say("no_report")
     screening, ladder = evaluation.data.screening.get(representation), evaluation.data.ladders.get(representation)
     n_codes = len(ladder.code_names) if ladder else evaluation.data.representations[representation].n_codes
-    n_all, n_given = n_rows_given(evaluation, representation), screening.n_codes if screening else n_codes
+    n_all, n_given = n_rows_given(evaluation.data), screening.n_codes if screening else n_codes
     n_rows = ladder.n_rows if ladder else evaluation.data.n_rows
     return say(
         "report",

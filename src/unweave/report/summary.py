@@ -704,7 +704,7 @@ def _subtitle(evaluation: Evaluation) -> str:
     given = {entry.n_codes for entry in data.screening.values()}
     if len(data.screening) == len(sizes) == 1:
         codes = f"{sizes[0]:,} of {counted(max(given), 'code')}"
-    n_all = n_rows_given(evaluation, evaluation.representations[0])
+    n_all = n_rows_given(data)
     rows = f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
     dropped = f"; {counted(data.n_dropped, 'row')} with missing values dropped" if data.n_dropped else ""
     factors = f"{counted(len(data.factors), 'factor')} and " if data.factors else ""

@@ -309,6 +309,6 @@ def _heading(evaluation: Evaluation) -> str:
     if len(given) == len(data.representations) == 1:
         codes = f"{min(sizes):,} of {counted(max(given), 'code')}"
     stated = f"{counted(len(data.factors), 'factor')} ({factors})" if factors else "no factors"
-    n_all = n_rows_given(evaluation, evaluation.representations[0])
+    n_all = n_rows_given(data)
     rows = f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
     return f"{rows}, {stated}, {codes}"

@@ -422,15 +422,14 @@ def _summarised(
         p_value = math.nan if math.isnan(raw) else reached * resolution
         if np.ptp(defined) <= ROUNDING and abs(raw - defined[0]) <= ROUNDING:
             notes.append(Finding("nulls_equal_score"))
-    upper = 1 - UPPER if score.lower_is_better else UPPER
+    best_end = float(not score.lower_is_better)
     of_factors = {
         name: [found.per_factor[name] for found in drawn if found is not None and name in found.per_factor]
         for name, here in score.per_factor.items()
         if not math.isnan(here)
     }
     of_factors = {name: found for name, found in of_factors.items() if not np.isnan(found).all()}
-    share = (1 - UPPER) / max(1, len(of_factors))  # Bonferroni: one level for all factors together
-    for_each = share if card.lower_is_better else 1 - share
+    for_each = abs(best_end - (1 - UPPER) / max(1, len(of_factors)))  # Bonferroni: one level for all factors together
     return NoiseFloor(
         metric=card.name,
         kind=kind,
@@ -438,7 +437,7 @@ def _summarised(
         draws=tuple(values.tolist()),
         floor=floor,
         spread=float(defined.std(ddof=1)) if defined.size > 1 else math.nan,
-        upper=float(np.quantile(defined, upper)),
+        upper=float(np.quantile(defined, abs(best_end - (1 - UPPER)))),
         p_value=p_value,
         resolution=resolution,
         calibrated=(score.value - floor) / (best - floor) if abs(best - floor) >= TOO_CLOSE else math.nan,

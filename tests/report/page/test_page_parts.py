@@ -152,7 +152,7 @@ EMPTY = {"verdict": None, "floor": None, "chance": None, "interval": None, "cali
     ],
 )
 def test_a_page_has_the_columns_that_any_cell_fills(cell, there):
-    metric = {"cells": [EMPTY, EMPTY | cell], "domain": [0.0, 1.0]}
+    metric = {"cells": [EMPTY, EMPTY | cell], "domain": [0.0, 1.0], "bounds": [0.0, 1.0]}
     summary = {"metrics": [metric], "data": {"representations": ["a"]}}
     found = html._what_there_is(summary)
     assert {name for name, has in found.items() if has and name not in ("one_axis", "several")} == there
