@@ -782,7 +782,7 @@ class Evaluation:
             raise InputError(f"This is not an evaluation in JSON{reason}: pass what to_json or save wrote.") from None
         if schema != SCHEMA:
             raise InputError(
-                f"This evaluation has schema {schema!r} and this version reads {SCHEMA!r}: "
+                f"This evaluation has schema {quoted(schema)} and this version reads {SCHEMA!r}: "
                 "evaluate again, or read it with the version that wrote it."
             )
         try:
