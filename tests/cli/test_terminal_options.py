@@ -238,7 +238,7 @@ def test_the_list_of_metrics_has_100_columns_and_whole_names(monkeypatch):
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
-        ("unweave.metrics.concepts.concept_report", ["score", "both.npz", "--metrics", "concepts", "--json"]),
+        ("unweave.evaluation.concepts.concept_report", ["score", "both.npz", "--metrics", "concepts", "--json"]),
         ("unweave.metrics.concepts.dictionary_matching", ["dictionaries", "a.npy", "a.npy", "--json"]),
         ("unweave.evaluation.unlabelled.unlabelled", ["unlabelled", "both.npz", "--json"]),
     ],

@@ -24,7 +24,7 @@ from unweave.cli.terminal import (
     show,
 )
 from unweave.errors import OptionError
-from unweave.whole_files import write_whole
+from unweave.whole_files import write_output
 
 if TYPE_CHECKING:
     from unweave.card import Metric
@@ -286,7 +286,7 @@ def leaderboard(folder: Path, html: Path | None, markdown: Path | None, as_json:
         if html:
             board.to_html(html)
         if markdown:
-            write_whole(markdown, lambda file: file.write(board.to_markdown().encode()))
+            write_output(markdown, board.to_markdown())
 
 
 @click.command()
@@ -507,9 +507,9 @@ EVIDENCE_OPTIONS = ("kinds", "missing", "row_groups", "factor_names", "code_name
 
 def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any]) -> None:
     """Print how well the codes detect the concepts."""
+    from unweave.evaluation.concepts import concept_report
     from unweave.evidence import Evidence
     from unweave.evidence.blocks import RowBlocks
-    from unweave.metrics.concepts import concept_report
     from unweave.report.tables import concept_table
 
     if _pages(options):
@@ -517,7 +517,7 @@ def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any
     if isinstance(files.factors, RowBlocks):
         raise OptionError("Concepts are scored in memory, and this folder is too large: pass fewer of its files.")
     evidence = Evidence(files.factors, files.codes, **{name: settings[name] for name in EVIDENCE_OPTIONS})
-    concepts = concept_report(evidence)
+    concepts = concept_report(evidence, budget=0 if settings["quick"] else settings["budget"])
     if options["as_json"]:
         click.echo(json.dumps(concepts.to_dict(), allow_nan=False))
     else:

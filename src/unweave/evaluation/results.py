@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import platform
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
@@ -18,13 +19,14 @@ from scipy import stats
 
 from unweave.arrays import FloatArray
 from unweave.card.card import CardDescription
-from unweave.codec import CodecError, plain_data, read_json, restored
-from unweave.errors import InputError, UnweaveError
+from unweave.codec import CodecError, plain_data, read_json, read_record, restored
+from unweave.errors import InputError, OptionError, UnweaveError
 from unweave.estimators.independence import corrected
 from unweave.evidence import Evidence
 from unweave.evidence.columns import data_frame, quoted
 from unweave.findings import Finding, sentence_of_several
 from unweave.identifiability import Ladder
+from unweave.options import checks_options
 from unweave.score import Score
 from unweave.trust.comparison import Comparison, tied_letters
 from unweave.trust.diagnosis import Diagnosis
@@ -32,7 +34,7 @@ from unweave.trust.floors import NoiseFloor
 from unweave.trust.intervals import Interval, check_level
 from unweave.trust.reasons import UNTESTABLE
 from unweave.trust.verdict_record import Level, Verdict
-from unweave.whole_files import write_whole
+from unweave.whole_files import write_output
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -391,7 +393,7 @@ class Row:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Row from `to_dict`."""
-        return restored(cls, data)
+        return read_record(cls, data)
 
 
 @dataclass(frozen=True)
@@ -446,12 +448,25 @@ class MatchedPair:
 
 
 @dataclass(frozen=True)
+class Traversal:
+    """What a decoder returns for some values of one latent while all others are 0: small pictures from 0 to 1.
+
+    ``pictures`` has one for each value. Outputs that are no square image are one line.
+    """
+
+    latent: str
+    values: tuple[float, ...]
+    pictures: tuple[tuple[tuple[float, ...], ...], ...]
+
+
+@dataclass(frozen=True)
 class EvaluationData:
     """The data of an evaluation and what was found about them, by representation; comparisons are by metric.
 
     ``panel`` is the version of the panel, and None if metrics were named. A quick evaluation has no diagnosis and no
     comparison. ``ladders`` are computed with the panel and with `identification`; ``ladder_problems`` say why there is
-    none, and ``ladder_comparison`` compares representations by `Ladder.value`.
+    none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``traversals`` are those of a decoder
+    without factors, the most important latents first.
     """
 
     n_rows: int
@@ -467,6 +482,7 @@ class EvaluationData:
     ladders: dict[str, Ladder] = field(default_factory=dict)
     ladder_problems: dict[str, str] = field(default_factory=dict)
     ladder_comparison: Comparison | None = None
+    traversals: dict[str, tuple[Traversal, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, evidences: Mapping[str, Evidence], **found: Any) -> Self:
@@ -491,6 +507,7 @@ class EvaluationData:
     def of_one(self, name: str) -> Self:
         """What is known of one representation, without the comparisons."""
         by_name = ("representations", "diagnosis", "screening", "matched_pairs", "ladders", "ladder_problems")
+        by_name += ("traversals",)
         kept: dict[str, Any] = {
             entry: {key: item for key, item in getattr(self, entry).items() if key == name} for entry in by_name
         }
@@ -555,6 +572,7 @@ class Evaluation:
         """Names of the metrics with their options, in the order computed."""
         return tuple(dict.fromkeys(row.label for row in self.rows))
 
+    @checks_options
     def score(self, label: str, representation: str | None = None, seed: int | None = None) -> Score:
         """The score of a metric; the first one if several match."""
         for row in self.rows:
@@ -563,7 +581,7 @@ class Evaluation:
                 if row.score is None:
                     raise InputError(str(row.problem or ""))
                 return row.score
-        raise KeyError(f"no score of {label!r}; there are {', '.join(self.labels)}")
+        raise OptionError(f"There is no score of {label!r}: there are {', '.join(self.labels)}.")
 
     def __getitem__(self, name: str) -> Any:
         """The score of a metric of the only representation, or the evaluation of one of several representations."""
@@ -595,11 +613,13 @@ class Evaluation:
         """Weights of the linear readout of every factor on the codes, codes x columns (`Ladder.directions`)."""
         return self.ladder.directions
 
+    @checks_options
     def row(self, label: str, representation: str) -> Row | None:
         """The row of a metric's first seed; None if it was not computed."""
         fitting = (row for row in self.rows if row.label == label and row.representation == representation)
         return next(fitting, None)
 
+    @checks_options
     def values(self, label: str, representation: str) -> list[float]:
         """The value for every seed that has a score; an empty list if the metric failed for all seeds."""
         return [
@@ -702,6 +722,7 @@ class Evaluation:
 
         return _written(self._shown_by(markdown_page), path)
 
+    @checks_options
     def grouped(self, groups: Mapping[str, str] | Callable[[str], str], level: float = 0.95) -> GroupedScores:
         """Scores by group, such as seeds by setting, with the spread in each group and which groups differ.
 
@@ -715,6 +736,7 @@ class Evaluation:
         """
         return grouped_scores(self, groups, level)
 
+    @checks_options
     def plot(
         self,
         kind: str | None = None,
@@ -782,7 +804,7 @@ class Evaluation:
             raise InputError(f"This is not an evaluation in JSON{reason}: pass what to_json or save wrote.") from None
         if schema != SCHEMA:
             raise InputError(
-                f"This evaluation has schema {quoted(schema)} and this version reads {SCHEMA!r}: "
+                f"This evaluation has schema {reprlib.repr(schema)} and this version reads {SCHEMA!r}: "
                 "evaluate again, or read it with the version that wrote it."
             )
         try:
@@ -835,5 +857,5 @@ def frame_columns(rows: Iterable[Row]) -> dict[str, list[Any]]:
 
 def _written(page: str, path: str | Path | None) -> str:
     if path is not None:
-        write_whole(Path(path), lambda file: file.write(page.encode()))
+        write_output(path, page)
     return page

@@ -13,6 +13,7 @@ from unweave.report.answer import (
     answer_of,
     compared_answer,
     factor_table,
+    latent_table,
     layer_table,
     left_out,
     parts_sentence,
@@ -57,7 +58,7 @@ def markdown_page(evaluation: Evaluation) -> str:
         parts += ["## Codes that depend on a factor", plain(entry["sentence"]), _codes(entry)]
     if summary["charts"]:
         parts += ["## Scores of each factor", _per_factor(summary, several)]
-    parts.append("## The data")
+    parts += ["## The data"] if summary["diagnosis"] else []
     for diagnosis in summary["diagnosis"]:
         parts += [f"### {plain(diagnosis['representation'])}"] if several else []
         parts.append(_table(["", ""], [[figure["name"], figure["text"]] for figure in diagnosis["figures"]]))
@@ -89,6 +90,9 @@ def _codes(entry: Mapping[str, Any]) -> str:
 def _tables(answer: Answer) -> list[str]:
     sentences = (left_out(answer.factors), answer.identified, parts_sentence(answer.parts), answer.axes)
     factors, questions = factor_table(answer.factors), question_table(answer.questions)
+    if answer.spectrum is not None:
+        latents = latent_table(answer.spectrum)
+        return [_table(latents.heads, latents.rows), plain(answer.identified), answer.reading[0]]
     return [
         *([_table(factors.heads, factors.rows), plain(" ".join(filter(None, sentences)))] if factors.rows else []),
         answer.reading[0],

@@ -16,6 +16,7 @@ from unweave.errors import InputError, OptionError
 from unweave.estimators.independence import corrected
 from unweave.evidence import Evidence
 from unweave.findings import Finding
+from unweave.options import checks_options
 from unweave.trust.budget import N_PARTS
 from unweave.trust.intervals import PartScores, check_level, part_scores
 
@@ -176,6 +177,7 @@ class Comparison:
 
         return comparison_view(self)
 
+    @checks_options
     def between(self, first: str, second: str) -> Difference:
         """The difference of these two representations, given in any order; the better one comes first in the result."""
         for found in self.differences:
@@ -185,6 +187,7 @@ class Comparison:
         raise OptionError(f"{first!r} and {second!r} were not compared: choose two of {names}.")
 
 
+@checks_options
 def compared(
     metric: Choice,
     evidences: Mapping[str, Evidence],
