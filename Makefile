@@ -69,6 +69,7 @@ site: docs
 dist: $(VENV)/installed-dev
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist papers
 	$(BIN)/python tests/packaging/empty_environment.py dist
 
 clean:

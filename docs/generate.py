@@ -11,6 +11,7 @@ import enum
 import json
 import re
 import sys
+import textwrap
 import types
 import typing
 from pathlib import Path
@@ -47,6 +48,70 @@ def panel_table(folder: str) -> str:
     named = [(question.text, [f"[`{name}`]({folder}/{name}.md)" for name in question.panel]) for question in QUESTIONS]
     lines = ["| question | metrics of the panel: the first one answers |", "| --- | --- |"]
     return "\n".join([*lines, *(f"| {text} | {', '.join(names)} |" for text, names in named if names)])
+
+
+FACT = re.compile(r"^(Use it for|Best score|Needs|Factors|Avoid when|Cost|Range|Raw scores|Chance level|Row order|"
+                  r"Reference|Version): +(.*(?:\n {14}.*)*)", re.MULTILINE)  # fmt: skip
+
+
+def metric_page(entry: Any) -> str:
+    """The page of a metric: what `unweave explain` prints, with headings, tables and code where they belong."""
+    text = explained(entry)
+    head, _, rest = text.partition("\n\n")
+    facts = {name: " ".join(fact.split()) for name, fact in FACT.findall(text)}
+    meaning, _, example = rest[: rest.index("Use it for:")].partition("Example:\n")
+    formula = text[text.index("Formula:\n") + 9 : text.index("\nOptions: ")].strip("\n")
+    options = text[text.index("\nOptions: ") : text.index("\nReference: ")].split("\n\n", 1)[1:]
+    papers = re.findall(r"^00\d: .*$", text, re.MULTILINE)
+    use = ("Use it for", "Best score", "Needs", "Factors", "Avoid when", "Cost")
+    code = f"```python\n{textwrap.dedent(example.strip(chr(10)))}\n```"
+    parts = [
+        f"# {entry.card.name}",
+        f"**{head.partition(': ')[2]}**",
+        _prose(meaning.strip()),
+        "## When to use it",
+        _facts({name: facts[name] for name in use if name in facts}),
+        "## What the numbers mean",
+        _facts({name: facts[name] for name in ("Range", "Raw scores", "Chance level", "Row order") if name in facts}),
+        "## Formula",
+        _prose(formula),
+        *(["## Example", code] if example.strip() else []),
+        *(["## Options", _option_list(options[0])] if options and options[0].strip() else []),
+        "## References",
+        "\n".join(f"- {line}" for line in (facts["Reference"], *papers)),
+        f"Version {facts['Version']} of this metric ([versions](../versions.md)). On the command line: "
+        f"`unweave explain {entry.card.name}`, `unweave score codes.npz --metrics {entry.card.name}`.",
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _prose(text: str) -> str:
+    """Paragraphs in Markdown: what is between two backquotes is code, and stars and bars are letters."""
+    blocks = re.split(r"\n\n", text)
+    return "\n\n".join(block if block.startswith("    ") else _inline(block) for block in blocks)
+
+
+def _inline(text: str) -> str:
+    pieces = re.split(r"(``?[^`]+``?)", text)
+    return "".join(
+        f"`{piece.strip('`')}`" if k % 2 else re.sub(r"([*_|<])", r"\\\1", piece) for k, piece in enumerate(pieces)
+    )
+
+
+def _facts(facts: dict[str, str]) -> str:
+    return "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {_inline(fact)} |" for name, fact in facts.items())])
+
+
+def _option_list(text: str) -> str:
+    """The options as a list, from lines 'name : type' and an indented description."""
+    listed = []
+    for line in textwrap.dedent(text).splitlines():
+        if line.startswith(" "):
+            listed[-1] += f" {_inline(line.strip())}"
+        elif line.strip():
+            name, _, kind = line.partition(" : ")
+            listed.append(f"- `{name}` ({_inline(kind)}):")
+    return "\n".join(listed)
 
 
 def metric_index() -> str:
@@ -208,10 +273,7 @@ def documents(with_demo: bool) -> dict[Path, str]:
     readme = ROOT / "README.md"
     report = ROOT / "docs" / "report.md"
     text = with_part(readme.read_text(encoding="utf-8"), "panel", panel_table("docs/metrics"))
-    pages = {
-        ROOT / "docs" / "metrics" / f"{name}.md": f"# {name}\n\n```\n{explained(entry)}\n```\n"
-        for name, entry in CATALOGUE.items()
-    }
+    pages = {ROOT / "docs" / "metrics" / f"{name}.md": metric_page(entry) for name, entry in CATALOGUE.items()}
     pages[ROOT / "docs" / "metrics" / "index.md"] = metric_index()
     pages[ROOT / "mkdocs.yml"] = with_metric_pages((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     audit = ROOT / "docs" / "audit.md"

@@ -80,6 +80,23 @@ def test_pages_read_well(name):
         assert len(re.findall(rf"(?<![\d,.]){number}\b", page)) > 1, f"{number} is named and not used"
 
 
+def test_no_page_is_one_block():
+    """Pages are text with headings, metric pages have their sections, and no card of the home page is grey code."""
+    for path in (ROOT / "docs").rglob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        fenced = "".join(re.findall(r"^```.*?^```", text, re.DOTALL | re.MULTILINE))
+        shown = re.sub(r"<!--.*?-->", "", text)
+        assert len(fenced) < 0.8 * len(shown), path
+        if path.parent.name == "metrics" and path.stem != "index":
+            headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+            assert {"When to use it", "What the numbers mean", "Formula", "References"} <= set(headings), path
+            assert len(fenced) < 0.4 * len(text), path
+    cards = re.search(
+        r'<div class="grid cards" markdown>(.*?)</div>', (ROOT / "docs/index.md").read_text("utf-8"), re.S
+    )
+    assert not re.search(r"^ {5,}\S", cards[1], re.MULTILINE), "a card is indented as code"
+
+
 PAGE = (ROOT / "docs" / "means-and-samples.md").read_text(encoding="utf-8")
 
 

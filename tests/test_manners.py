@@ -1,5 +1,6 @@
 """What people try first, and inputs that are probably not meant so."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -38,6 +39,15 @@ def test_representations_are_one_short_line():
     assert max(map(len, shown)) < 120
     assert not any("\n" in line for line in shown)
     assert shown[0].startswith("Evaluation(300 rows, 3 factors: mcc = 0.")
+
+
+def test_a_figure_without_matplotlib_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "unweave.report.figures.scores", None)
+    monkeypatch.delitem(sys.modules, "unweave.report.figures.scores")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.axes", None)
+    with pytest.raises(OptionError, match=r"install unweave\[report\]"):
+        unweave.evaluate(Z, C, metrics="mcc", quick=True).plot()
 
 
 def test_names_that_people_expect_say_what_to_use():
@@ -163,6 +173,9 @@ class TestEncodingOwnImages:
     def test_mean_and_log_variance(self):
         found = unweave.encode(lambda x: (self.model(x), -self.model(x)), self.IMAGES, self.FACTORS)
         np.testing.assert_allclose(found.codes.std, np.exp(-self.model(self.IMAGES) / 2), rtol=1e-6)
+
+    def test_it_is_shown_in_one_line(self):
+        assert repr(unweave.encode(self.model, self.IMAGES, self.FACTORS)) == "Encoded(60 rows, 3 codes, 2 factors)"
 
     def test_codes_without_factors(self):
         assert unweave.encode(self.model, self.IMAGES).evidence().n_factors == 0

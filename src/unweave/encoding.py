@@ -58,6 +58,9 @@ class Encoded:
     note: Mapping[str, Any] = field(default_factory=dict)
     row_groups: NDArray[np.int64] | None = None
 
+    def __repr__(self) -> str:
+        return f"Encoded({self.n_rows} rows, {self.means.shape[1]} codes, {len(self.factor_names)} factors)"
+
     @property
     def n_rows(self) -> int:
         """Number of images."""

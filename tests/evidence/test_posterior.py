@@ -50,7 +50,7 @@ def test_a_posterior_cannot_be_changed():
         ({"std": STD[:, :1]}, r"mean has shape \(3, 2\) but its spread \(3, 1\): pass one spread for each mean"),
         ({"std": STD[:2]}, r"mean has shape \(3, 2\) but its spread \(2, 2\)"),
         ({"std": STD * [1, 0]}, "std of code 'code 1' is zero or negative in 3 rows: pass logarithms.*or plain codes"),
-        ({"std": [["a", "b"]] * 3}, "Std 'std 0' contains text"),
+        ({"std": [["a", "b"]] * 3}, "The stds 'std 0', 'std 1' contain text"),
     ],
     ids=str,
 )

@@ -186,7 +186,7 @@ def test_python_objects_are_not_read(folder, first, second):
         ((".",), r"\.parquet and \w+\.parquet have different columns"),
         (
             ("notes.txt",),
-            r"notes\.txt has an unsupported format \(\.txt\): use \.npz, \.npy, \.csv, \.parquet, \.h5 or \.zarr",
+            r"notes\.txt has an unsupported format \(\.txt\): use \.npz, \.npy, .*, \.h5ad, \.h5 or \.zarr",
         ),
         (("README",), r"README has an unsupported format \(no ending\)"),
         (("codes.npy",), r"codes\.npy contains one array: pass two files, the factors and then the codes"),

@@ -52,9 +52,16 @@ SCORE_OPTIONS = [
         ),
     ),
     click.option(
-        "--factors", metavar="NAMES", help="Columns of a table, or arrays of an .npz file, to use as factors."
+        "--factors",
+        metavar="NAMES",
+        help=(
+            "Columns of a table, or arrays of a file, to use as factors, separated by commas: names, patterns such as "
+            "'emb_*', ranges such as emb_0..emb_63, and obs:NAME of an .h5ad file."
+        ),
     ),
-    click.option("--codes", metavar="NAMES", help="Columns or arrays to use as codes."),
+    click.option(
+        "--codes", metavar="NAMES", help="Columns or arrays to use as codes, likewise; obsm:NAME of an .h5ad file."
+    ),
     click.option(
         "--codes-std",
         metavar="NAME",
@@ -162,7 +169,8 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
 
     The codes may also be in a second file, CODES_FILE. Files may be .npz (with arrays 'factors' and 'codes', and
     'codes_std' for a posterior; or a sparse matrix of scipy, for codes), .npy (one for factors and one for codes),
-    .csv, .parquet, HDF5, Zarr, or folders of .parquet files. Large .npy, HDF5 and Zarr arrays and large folders are
+    .csv, .parquet, .feather or .arrow, .safetensors, .pt (tensors only), .h5ad, HDF5, Zarr, folders of .parquet files,
+    or data sets of Hugging Face (save_to_disk). Large .npy, HDF5 and Zarr arrays and large folders are
     read in blocks of rows.
     """
     with one_sentence_errors():
@@ -199,6 +207,7 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
 def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
     """Compare several representations of the same samples, given as one file each.
 
+    They may also be arrays of one file: compare cells.h5ad --factors obs:cell_type --codes obsm:X_pca,obsm:X_drvi.
     Instead of files, you can name a folder that `unweave train` wrote. Its models are then compared, with their spread
     over seeds.
     """
@@ -212,20 +221,25 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
         from unweave.evaluation import compare as compare_all
         from unweave.files.reading import read_files, refuse_different_factors
 
+        named = names_in(options["codes"])
+        # several arrays of one file are several representations, as the keys of obsm are
+        one_file = len(files) == 1 and len(named) > 1
+        choices = [(files[0], [name]) for name in named] if one_file else [(path, named) for path in files]
         read = [
             read_files(
                 path if factors_from is None else factors_from,
                 None if factors_from is None else path,
                 factors=names_in(options["factors"]),
-                codes=names_in(options["codes"]),
+                codes=names,
                 codes_std=options["codes_std"],
                 row_groups=options["row_groups"],
             )
-            for path in files
+            for path, names in choices
         ]
         if factors_from is None:
-            refuse_different_factors({str(path): entry.factors for path, entry in zip(files, read, strict=True)})
-        codes = dict(zip(_distinct_labels(files), (entry.codes for entry in read), strict=True))
+            refuse_different_factors({str(path): entry.factors for path, entry in zip(files, read, strict=False)})
+        labels = named if one_file else _distinct_labels(files)
+        codes = dict(zip(labels, (entry.codes for entry in read), strict=True))
         settings = _settings(options, read[0])
         evaluation = compare_all(read[0].factors, codes, **settings)
         show(evaluation, options["as_json"])

@@ -764,8 +764,10 @@ class Evaluation:
         factors, codes : tables
             The data for "pairs", because an evaluation does not store them.
         """
-        from unweave.report.figures.scores import evaluation_plot
-
+        try:
+            from unweave.report.figures.scores import evaluation_plot
+        except ModuleNotFoundError as error:
+            raise OptionError(f"A figure needs the package {error.name}: install unweave[report].") from None
         return self._shown_by(evaluation_plot, kind, metric, representation, rung, factors, codes)
 
     def to_frame(self, backend: str | None = None) -> Any:

@@ -126,6 +126,37 @@ def checked_array(path: Path, name: str, array: Any) -> Any:
     return array
 
 
+MOST_GROUPS = 3  # groups in groups that are read: obs of AnnData, a column, and its categories
+
+
+def hdf5_groups(path: Path) -> Any:
+    """The root group of an HDF5 file without links, and without values that are in other files."""
+    try:
+        import h5py
+
+        file = h5py.File(path, "r")
+        _refuse_links(path, file)
+    except UnweaveError:
+        raise
+    except ImportError as error:
+        raise OptionError(f"{path} needs the package {error.name}: install unweave[datasets].") from None
+    except Exception as error:  # the library raises many kinds of errors for damaged files
+        reason = " ".join(str(error).split())[:100]
+        raise FileError(f"{path} cannot be read as arrays ({reason}): check the file, or save it again.") from None
+    return file
+
+
+def _refuse_links(path: Path, group: Any, depth: int = 0) -> None:
+    import h5py
+
+    for name in group if depth < MOST_GROUPS else ():
+        entry = group[name] if isinstance(group.get(name, getlink=True), h5py.HardLink) else None
+        if entry is None or (isinstance(entry, h5py.Dataset) and (entry.is_virtual or entry.external)):
+            raise FileError(f"{path} has a link called {quoted(name)}, which is not followed: store the array itself.")
+        if isinstance(entry, h5py.Group):
+            _refuse_links(path, entry, depth + 1)
+
+
 def _hdf5(path: Path) -> dict[str, Any]:
     import h5py
 

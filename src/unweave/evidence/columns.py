@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import reprlib
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cached_property
 from importlib import import_module
@@ -19,7 +21,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
-from unweave.errors import FileError, InputError, OptionError
+from unweave.errors import FileError, InputError, InputWarning, OptionError
 from unweave.estimators.sparse import SparseColumns
 from unweave.sentences import printable
 
@@ -139,6 +141,8 @@ def numbers(column: NDArray[Any], where: str) -> tuple[FloatArray, Levels | None
     if kind in "fiub" or (kind == "V" and "float" in column.dtype.name):
         with np.errstate(over="ignore"):  # infinite values raise an error later, which names the column
             return column.astype(np.float64), None
+    if kind == "M":
+        return _days(column, where), None
     if kind == "U":
         return _levels(column.tolist())
     if kind in "OST":
@@ -148,12 +152,31 @@ def numbers(column: NDArray[Any], where: str) -> tuple[FloatArray, Levels | None
     )
 
 
+def _days(column: NDArray[Any], where: str) -> FloatArray:
+    """Dates as days since the first one, with a note."""
+    seconds = column.astype("datetime64[s]")
+    known = ~np.isnat(seconds)
+    first = seconds[known].min() if known.any() else np.datetime64(0, "s")
+    warnings.warn(f"{where} has dates: they became days since {first.astype('datetime64[D]')}.", InputWarning, 3)
+    days = (column - first.astype(column.dtype)) / np.timedelta64(1, "D")
+    return np.where(known, days, np.nan)
+
+
 def _numbers_of_objects(entries: list[Any], where: str) -> tuple[FloatArray, Levels | None]:
     present = [entry for entry in entries if not is_missing(entry)]
+    if present and all(isinstance(entry, (date, np.datetime64)) for entry in present):
+        # pandas and polars give dates as objects; times of a zone are all converted to UTC
+        utc = [None if is_missing(entry) else _without_zone(entry) for entry in entries]
+        return _days(np.array(utc, dtype="datetime64[us]"), where), None
     if present and all(isinstance(entry, (str, bytes)) for entry in present):
         return _levels([None if is_missing(entry) else _word(entry) for entry in entries])
     values = [math.nan if is_missing(entry) else _number(entry, where, row) for row, entry in enumerate(entries)]
     return np.array(values, dtype=np.float64), None
+
+
+def _without_zone(entry: Any) -> Any:
+    zoned = isinstance(entry, datetime) and entry.tzinfo is not None
+    return entry.astimezone(UTC).replace(tzinfo=None) if zoned else entry
 
 
 def _number(entry: Any, where: str, row: int) -> float:
@@ -410,19 +433,45 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None) -> 
                 for j, column in enumerate(columns):
                     values[rows, j] = column[rows]
         return Table(what, values, tuple(found_names), (None,) * len(columns), index)
+    problems = []
     for j, (name, column) in enumerate(zip(found_names, columns, strict=True)):
-        values[:, j], column_levels = numbers(column, f"{what.capitalize()} {quoted(name)}")
+        try:
+            values[:, j], column_levels = numbers(column, f"{what.capitalize()} {quoted(name)}")
+        except InputError as error:
+            problems.append(str(error))
+            continue
         levels.append(column_levels)
+    refuse_all(problems)
     return Table(what, values, tuple(found_names), tuple(levels), index)
 
 
+def refuse_all(problems: Sequence[str]) -> None:
+    """Raise one error for all problems of a table, so that a person need not find them one by one.
+
+    >>> refuse_all(["Factor 'a' is text.", "Code 'b' is text."])
+    Traceback (most recent call last):
+    unweave.InputError: There are 2 problems: (1) Factor 'a' is text. (2) Code 'b' is text.
+    """
+    if len(problems) == 1:
+        raise InputError(problems[0])
+    if problems:
+        more = len(problems) - MOST_COLUMNS_NAMED
+        listed = " ".join(f"({k}) {problem}" for k, problem in enumerate(problems[:MOST_COLUMNS_NAMED], 1))
+        rest = f" {more} more are like these." if more > 0 else ""
+        raise InputError(f"There are {len(problems)} problems: {listed}{rest}")
+
+
 def read_numbers(given: object, what: str, names: Sequence[str] | None = None) -> Table:
-    """Table of numbers; raises an error if a column contains text."""
+    """Table of numbers; raises an error if columns contain text."""
     table = read_table(given, what, names)
-    text = [name for name, is_text in zip(table.names, table.is_text, strict=True) if is_text]
+    text = [quoted(name) for name, is_text in zip(table.names, table.is_text, strict=True) if is_text]
+    if len(text) == 1:
+        raise InputError(f"{what.capitalize()} {text[0]} contains text: {what}s are numbers, so leave this column out.")
     if text:
+        more = f" and {len(text) - MOST_COLUMNS_NAMED} more" if len(text) > MOST_COLUMNS_NAMED else ""
         raise InputError(
-            f"{what.capitalize()} {quoted(text[0])} contains text: {what}s are numbers, so leave this column out."
+            f"The {what}s {', '.join(text[:MOST_COLUMNS_NAMED])}{more} contain text: {what}s are numbers, so leave "
+            "these columns out."
         )
     return table
 
@@ -738,9 +787,11 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
     """Rows to keep, or None for all; infinite values, and missing ones unless they are dropped, raise an error."""
     if not isinstance(missing, str) or missing not in ("refuse", "drop"):
         raise OptionError(f"missing={' '.join(repr(missing).split())[:100]} is not known: use 'refuse' or 'drop'.")
+    problems = [problem for table in tables.values() for problem in _infinite_columns(table)]
     masks = {what: _missing_mask(table) for what, table in tables.items()}
     rows_with_missing = [mask.any(axis=1) for mask in masks.values() if mask is not None]
     if not rows_with_missing:
+        refuse_all(problems)
         return None
     bad_rows = np.logical_or.reduce(rows_with_missing)
     if missing == "refuse":
@@ -753,27 +804,33 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
         ]
         left_out = len(counts) - MOST_COLUMNS_NAMED
         more = f" and {left_out} more column{'s' * (left_out > 1)}" if left_out > 0 else ""
-        raise InputError(
+        problems.append(
             f"Values are missing in {int(bad_rows.sum())} of {bad_rows.size} rows: "
             f"{', '.join(counts[:MOST_COLUMNS_NAMED])}{more}; fill them in, or leave these rows out with "
             "missing='drop' (--missing drop on the command line)."
         )
+    refuse_all(problems)
     if bad_rows.all():
         raise InputError("Every row has a missing value, so dropping leaves none: fill them in or leave columns out.")
     return np.flatnonzero(~bad_rows)
+
+
+def _infinite_columns(table: Table) -> list[str]:
+    """A sentence for every column with infinite values."""
+    if np.isfinite(sum_of_squares(table.values)):
+        return []
+    what = table.what.capitalize()
+    return [
+        f"{what} {quoted(name)} is infinite in {count} rows: clip these values or leave the rows out."
+        for name, count in zip(table.names, np.isinf(table.values).sum(axis=0).tolist(), strict=True)
+        if count
+    ]
 
 
 def _missing_mask(table: Table) -> NDArray[np.bool_] | None:
     """Mask of the missing values, or None if there are none."""
     if np.isfinite(sum_of_squares(table.values)):  # the usual case needs one pass and no mask
         return None
-    infinite = np.isinf(table.values).sum(axis=0)
-    if infinite.any():
-        j = int(np.flatnonzero(infinite)[0])
-        raise InputError(
-            f"{table.what.capitalize()} {quoted(table.names[j])} is infinite in {infinite[j]} rows: "
-            "clip these values or leave the rows out."
-        )
     mask = np.isnan(table.values)
     return mask if mask.any() else None
 

@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from unweave.evidence.columns import (
     plain,
     read_numbers,
     read_table,
+    refuse_all,
     refuse_extremes,
     split_off_tables,
     within_reach,
@@ -156,7 +157,10 @@ def read_inputs(
     2
     """
     columns, probabilities = split_off_tables(factors)
-    factor_table = None if columns is None else read_table(columns, "factor", options.get("factor_names"))
+    try:
+        factor_table = None if columns is None else read_table(columns, "factor", options.get("factor_names"))
+    except InputError as error:
+        _refuse_with_problems_of_codes(error, codes, options)
     code_table, posterior = _read_codes(codes, options.get("code_names"))
     nuisances, row_groups = options.get("nuisances"), options.get("row_groups")
     inputs = Inputs(
@@ -256,6 +260,15 @@ def _counting(table: Table) -> list[str]:
     steps = np.diff(values[:4], axis=0)
     likely = np.flatnonzero((steps == 1).all(axis=0))
     return [table.names[j] for j in likely if (np.diff(values[:, j]) == 1).all()]
+
+
+def _refuse_with_problems_of_codes(error: InputError, codes: object, options: EvidenceOptions) -> NoReturn:
+    """Raise the error of the factors, together with that of the codes if they have one."""
+    try:
+        _read_codes(codes, options.get("code_names"))
+    except InputError as second:
+        refuse_all([str(error), str(second)])
+    raise error
 
 
 def _read_codes(codes: object, names: Sequence[str] | None) -> tuple[Table | None, Posterior | None]:

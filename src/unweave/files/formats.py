@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import fnmatch
+import json
 import math
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +22,7 @@ from unweave.evidence.archives import (
     STORED,
     array_in,
     checked_array,
+    hdf5_groups,
     refuse_bomb,
     refusing_broken_arrays,
     stored_arrays,
@@ -26,9 +30,12 @@ from unweave.evidence.archives import (
 from unweave.evidence.blocks import LARGEST_IN_MEMORY, ROWS_IN_BLOCK, Block, RowBlocks
 from unweave.evidence.columns import LARGEST_EXACT_INTEGER, quoted
 from unweave.evidence.sparse import sparse_array
-from unweave.files.parquet_sizes import refuse_parquet_bomb
+from unweave.files.containers import AnnDataArrays, safetensors_arrays
+from unweave.files.parquet_sizes import refuse_arrow_bomb, refuse_parquet_bomb
 
-FORMATS = ".npz, .npy, .csv, .parquet, .h5 or .zarr"
+ARROW = (".arrow", ".feather", ".ipc")
+
+FORMATS = ".npz, .npy, .csv, .parquet, .feather, .safetensors, .pt, .h5ad, .h5 or .zarr"
 
 PARTS = "*.parquet"
 
@@ -41,6 +48,8 @@ SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 MISSING_WORDS = {"", "NA", "N/A", "NaN", "nan", "NULL", "null"}
 
 CSV_ROWS = 16_384  # read at a time
+
+DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?$")
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,30 @@ class Opened:
         self._check([name])
         if isinstance(self.content, np.lib.npyio.NpzFile):
             return array_in(self.content, name, self.path)
+        if isinstance(self.content, AnnDataArrays):
+            return self.content.read(name)
+        if isinstance(self.content[name], np.ndarray):
+            return self.content[name]
         return checked_array(self.path, name, self.content[name]) if self.is_archive else self.content[name]
+
+    def chosen(self, names: Sequence[str]) -> list[str]:
+        """The names, with patterns such as emb_* and ranges such as emb_0..emb_63 replaced by what they stand for."""
+        chosen: list[str] = []
+        for name in names:
+            first, dots, last = name.partition("..")
+            if name in self.names or self.is_one_array:
+                fitting = [name]
+            elif dots and {first, last} <= set(self.names):
+                places = sorted((self.names.index(first), self.names.index(last)))
+                fitting = list(self.names[places[0] : places[1] + 1])
+            elif set(name) & set("*?["):
+                fitting = fnmatch.filter(self.names, name)
+                if not fitting:
+                    raise FileError(f"No name in {self.path} fits {name!r}: there are {shown(self.names)}.")
+            else:
+                fitting = [name]
+            chosen += fitting
+        return chosen
 
     def _check(self, names: Sequence[str]) -> None:
         if self.is_one_array:
@@ -94,11 +126,11 @@ def opened(path: str | Path) -> Opened:
     """Content of a file; raises a FileError if it does not exist, cannot be read or has another format."""
     path = Path(path)
     ending = path.suffix.lower()
-    if ending in STORED and os.path.exists(path):
-        arrays = stored_arrays(path)
+    if ending in (*STORED, ".h5ad") and os.path.exists(path):
+        arrays = stored_arrays(path) if ending in STORED else AnnDataArrays(path, hdf5_groups(path), checked_array)
         return Opened(path, arrays, tuple(arrays), is_archive=True)
     if os.path.isdir(path):
-        frame = _parts(path)
+        frame = _data_set(path) if (path / "state.json").is_file() else _parts(path)
         return Opened(path, frame, tuple(frame.columns))
     if not os.path.isfile(path):
         raise FileError(f"There is no file {path}: check the name and the folder.")
@@ -110,7 +142,21 @@ def opened(path: str | Path) -> Opened:
     if ending == ".parquet":
         frame = _frame(path)
         return Opened(path, frame, tuple(frame.columns))
+    if ending in ARROW:
+        frame = _arrow_frame(path)
+        return Opened(path, frame, tuple(frame.columns))
+    if ending in (".safetensors", ".pt", ".pth"):
+        found = safetensors_arrays(path) if ending == ".safetensors" else _tensors(path)
+        return Opened(path, found, () if isinstance(found, np.ndarray) else tuple(found), is_archive=True)
     raise FileError(f"{path} has an unsupported format ({ending or 'no ending'}): use {FORMATS}.")
+
+
+def _tensors(path: Path) -> Any:
+    try:
+        from unweave.neural.published_vaes import saved_tensors
+    except ImportError:
+        raise OptionError(f"{path} needs the package torch: install unweave[torch].") from None
+    return saved_tensors(path)
 
 
 def _opened_arrays(path: Path, expected: type[Any]) -> Opened:
@@ -157,6 +203,31 @@ def _frame(path: Path) -> Any:
             return polars.read_parquet(stream)
     except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
         raise _unreadable(path, error) from None
+
+
+def _arrow_frame(path: Path) -> Any:
+    """The table of a Feather file, or of a file or stream of Arrow."""
+    polars = polars_for(path)
+    refuse_arrow_bomb(path)
+    try:
+        content = path.read_bytes()
+        return (polars.read_ipc if content[:6] == b"ARROW1" else polars.read_ipc_stream)(content)
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException, OSError) as error:
+        raise _unreadable(path, error) from None
+
+
+def _data_set(folder: Path) -> Any:
+    """The table of a folder that ``save_to_disk`` of Hugging Face datasets wrote: streams of Arrow."""
+    try:
+        names = [entry["filename"] for entry in json.loads((folder / "state.json").read_text("utf-8"))["_data_files"]]
+        paths = [folder / Path(name).name for name in names]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FileError(f"{folder} cannot be read as a data set ({error}): write it with save_to_disk again.") from None
+    if not paths or (folder / "indices.arrow").exists():
+        raise FileError(f"{folder} has no rows of its own: write it with flatten_indices().save_to_disk(...).")
+    frames = [_arrow_frame(path) for path in paths]
+    refuse_different_parts(paths, [dict(frame.schema) for frame in frames])
+    return polars_for(folder).concat(frames)
 
 
 def _unreadable(path: Path, error: Exception) -> FileError:
@@ -230,6 +301,11 @@ def _numbers_in(words: Sequence[str]) -> NDArray[Any] | None:
 
 def _text_or_truth(words: list[str]) -> NDArray[Any]:
     entries = [None if word in MISSING_WORDS else word for word in words]
+    if all(word is None or DATE.match(word) for word in entries) and any(entries):
+        try:
+            return np.array([word and word.replace(" ", "T").removesuffix("Z") for word in entries], "datetime64[s]")
+        except ValueError:  # such as 2024-13-01, which stays a text
+            pass
     if {word.lower() for word in entries if word is not None} <= {"true", "false"}:
         return np.array([math.nan if word is None else float(word.lower() == "true") for word in entries])
     return np.array(entries, dtype=object)

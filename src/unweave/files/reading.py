@@ -62,7 +62,8 @@ def read_files(
     codes_path : path, optional
         File with the codes.
     factors, codes : names, optional
-        Arrays of an .npz ('factors' and 'codes' by default), or columns of a table (by default those whose names begin
+        Arrays of an .npz ('factors' and 'codes' by default), 'obs:NAME' and 'obsm:NAME' of an .h5ad, or columns of a
+        table, also as patterns ('emb_*') and ranges ('emb_0..emb_63'). By default, columns are those whose names begin
         with 'factor' and 'code'; if only the factors are named, all other columns are codes). A file with factors only
         or codes only may contain one array of any name, or columns of any names.
     codes_std : name, optional
@@ -84,6 +85,8 @@ def read_files(
     if folder and row_groups is None and (cluster is not None or (in_blocks and is_large_folder(path))):
         return Files(parquet_blocks(path, factors=factors, codes=codes, cluster=cluster), None)
     first = opened(path)
+    second = first if codes_path is None else opened(codes_path)
+    factors, codes = first.chosen(factors), second.chosen(codes)
     if codes_path is None:
         factor_names, code_names = _both_sides(first, list(factors), list(codes), row_groups)
         factor_table = _named_factors(first, first.table(factor_names), factors)
@@ -91,7 +94,6 @@ def read_files(
         groups = _groups(row_groups, first)
         kinds, names = _words(first, KINDS, factors), _words(first, CODE_NAMES, codes)
         return Files(factor_table, code_table, groups, kinds, names)
-    second = opened(codes_path)
     return Files(
         _named_factors(first, _one_side(first, "factors", list(factors), row_groups), factors),
         _with_std(second, _one_side(second, "codes", list(codes), row_groups), codes, codes_std),
@@ -104,7 +106,8 @@ def read_files(
 def read_codes(path: str | Path, codes: Sequence[str] = (), codes_std: str | None = None) -> Any:
     """The codes of a file, or a posterior if it contains their standard deviations; factors in it are ignored."""
     file = opened(path)
-    return _with_std(file, _one_side(file, "codes", list(codes), None), codes, codes_std)
+    codes = file.chosen(codes)
+    return _with_std(file, _one_side(file, "codes", codes, None), codes, codes_std)
 
 
 def refuse_different_factors(factors: Mapping[str, Any]) -> None:
@@ -127,6 +130,11 @@ def _both_sides(
     if file.is_one_array:
         raise FileError(f"{file.path} contains one array: pass two files, the factors and then the codes.")
     if file.is_archive:
+        if file.path.suffix.lower() == ".h5ad" and not (factors and codes):
+            raise FileError(
+                f"{file.path} does not say what are factors and codes ({shown(file.names)}): name both, such as "
+                "--factors obs:cell_type --codes obsm:X_pca."
+            )
         return factors or ["factors"], codes or ["codes"]
     names = [name for name in file.names if name != row_groups]
     factor_names = factors or _beginning_with(PREFIX["factors"], names)

@@ -1,4 +1,4 @@
-"""Published convolutional VAEs, from their weights as plain arrays.
+"""Published convolutional VAEs, from their weights as plain arrays, and the tensors that torch.save wrote.
 
 Two families of trained models are read: the Burgess networks of YannDubs/disentangling-vae, and the JointVAE networks
 of Schlumberger/joint-vae. Both consist of 4 x 4 convolutions with stride 2, linear layers, and the mirror image of
@@ -8,6 +8,7 @@ these; the shapes of the arrays determine the sizes. The weights are not part of
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from unweave.errors import FileError, InputError, OptionError, UnweaveError
-from unweave.evidence.archives import array_in
+from unweave.evidence.archives import array_in, refuse_bomb
 from unweave.names import suggestion
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -208,3 +209,33 @@ def _refuse_other_shapes(path: Path, arrays: Arrays, entry: Mapping[str, Any]) -
         if there != tuple(shape):
             what = "is missing" if there is None else f"has shape {there}"
             raise FileError(f"{name} {what} in {path}, but index.json says {tuple(shape)}: get the file again.")
+
+
+def saved_tensors(path: Path) -> dict[str, NDArray[Any]] | NDArray[Any]:
+    """Tensors of a .pt or .pth file by name, or its one tensor. Only tensors are unpickled (``weights_only``)."""
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                unpacked = sum(entry.file_size for entry in archive.infolist())
+            refuse_bomb(f"The file {path}", unpacked, os.path.getsize(path))
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except UnweaveError:
+        raise
+    except Exception as error:  # torch raises many kinds of errors for damaged files
+        reason = " ".join(str(error).split())[:100]
+        raise FileError(
+            f"{path} has more than tensors, or is damaged ({reason}): save a dictionary of tensors, such as "
+            "torch.save({'factors': factors, 'codes': codes}, ...)."
+        ) from None
+    if isinstance(content, torch.Tensor):
+        return _tensor_values(content)
+    tensors = content if isinstance(content, dict) else {}
+    arrays = {str(name): _tensor_values(entry) for name, entry in tensors.items() if isinstance(entry, torch.Tensor)}
+    if not arrays:
+        raise FileError(f"{path} has no tensors by name: save a dictionary with 'factors' and 'codes'.")
+    return arrays
+
+
+def _tensor_values(tensor: Any) -> NDArray[Any]:
+    tensor = tensor.detach().cpu()
+    return np.asarray((tensor.float() if tensor.dtype.itemsize == 2 and tensor.is_floating_point() else tensor).numpy())
