@@ -55,6 +55,8 @@ Batches = Annotated[int, Within(2, 1e6)]  # more would need hours, or more memor
 
 Share = Annotated[float, Within(0, 1)]
 
+HeldOut = Annotated[float, Within(0, 1, open=True)]
+
 Quantile = Annotated[float, Within(0, math.nextafter(1.0, 2.0))]
 
 Width = Annotated[int, Within(1, 1e5)]  # of a square matrix
@@ -162,9 +164,11 @@ PLAIN: dict[Any, Callable[[Any], bool]] = {
 
 def _entries_fit(kind: Any, kinds: tuple[Any, ...], value: Any) -> bool:
     """Whether the entries of a sequence, or the values of a mapping, are of the annotated kind."""
-    if kind not in (Sequence, Mapping) or not kinds or not (kinds[-1] is float or _is_strategy(kinds[-1])):
+    alternatives = _alternatives(kinds[-1]) if kinds and kind in (Sequence, Mapping) else []
+    if not all(each is float or _is_strategy(each) for each in alternatives) or not alternatives:
         return True
-    return all(_allows(kinds[-1], entry) for entry in (value.values() if kind is Mapping else value))
+    entries = value.values() if kind is Mapping else value
+    return all(any(_allows(each, entry) for each in alternatives) for entry in entries)
 
 
 def _allows_entries(kinds: tuple[Any, ...], entries: tuple[Any, ...]) -> bool:

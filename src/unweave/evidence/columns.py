@@ -620,7 +620,10 @@ def probability_table(given: object, where: str) -> FloatArray:
     >>> probability_table([[0.5, 0.5], [0.0, 1.0]], "Factor 'shape'").shape
     (2, 2)
     """
-    table = np.array(plain(given), dtype=np.float64)
+    try:
+        table = np.array(plain(given), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{where} is not made of numbers: pass a table of probabilities.") from None
     if table.ndim != 2 or table.shape[1] < 2:
         raise InputError(
             f"{where} has shape {table.shape}: a table of probabilities has one row per sample and one column per "

@@ -16,6 +16,7 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import IMPORTANCE, importance, live_points, target_columns, varying
+from unweave.options import HeldOut
 from unweave.randomness import random_stream
 from unweave.score import Score
 
@@ -124,7 +125,7 @@ def dci_explicitness(
     *,
     ladder: LinearThenTrees = LinearThenTrees(),  # noqa: B008 - a frozen value
     floor: Floor = "zero",
-    test_share: Share = 0.2,
+    test_share: HeldOut = 0.2,
     max_rows: Several = 20_000,
     rng: Seed = 0,
 ) -> Score:
