@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import numpy as np
 
 from unweave.errors import OptionError
+from unweave.sentences import printable
 
 Checked = TypeVar("Checked", bound=Callable[..., Any])
 
@@ -93,7 +94,7 @@ def check_option_values(whose: str, types: Mapping[str, Any], given: Mapping[str
         described = [_described(entry) for entry in alternatives]
         if not all(described) or any(_allows(entry, value) for entry in alternatives):
             continue
-        words, shown = _listed(described), " ".join(reprlib.repr(value)[:100].split())
+        words, shown = _listed(described), printable(reprlib.repr(value)[:100])
         if isinstance(value, str) and any(get_origin(entry) is Literal for entry in alternatives):
             raise OptionError(f"{name}={shown} is not known: use {words}.")
         raise OptionError(f"{name}={shown} of {whose} is not allowed: use {words}.")

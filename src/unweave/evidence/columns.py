@@ -488,7 +488,8 @@ def _columns_of_series(series: Any, what: str) -> list[tuple[str, NDArray[Any]]]
 
 def read_column(given: object, where: str) -> tuple[NDArray[Any], Any]:
     """One column as a numpy array, and its row index if it is a pandas series (None otherwise)."""
-    series = nw.from_native(given, series_only=True, pass_through=True)
+    is_array = isinstance(given, np.ndarray)  # of which there may be a hundred thousand
+    series = None if is_array else nw.from_native(given, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return _one_value_per_row(series_values(series), where), _row_index(given)
     return _one_value_per_row(plain(given), where), None
