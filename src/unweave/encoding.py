@@ -163,9 +163,7 @@ def named_model(text: str, weights: str | Path | None = None) -> Any:
 
 
 Spread = Literal["std", "log_variance"]
-
 SPREAD_NAMES = {"std": "std", "log_variance": "log_variance", "logvar": "log_variance", "log_var": "log_variance"}
-
 TO_ONE = 1e-3
 
 
@@ -279,7 +277,6 @@ def _described(shapes: Mapping[str, tuple[int, ...]]) -> str:
 
 
 PROBED = 8
-
 BATCHES_PER_PART = 20
 
 

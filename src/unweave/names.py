@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from unweave.errors import OptionError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
 _HISTOGRAM = "estimator=unweave.estimators.Histogram(bins=20)"
 _BINS = {
     "bins": "bins=20",

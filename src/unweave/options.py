@@ -49,27 +49,16 @@ class Within:
 
 
 Count = Annotated[int, Within(1)]
-
 Several = Annotated[int, Within(2)]
-
 Batches = Annotated[int, Within(2, 1e6)]  # more would need hours, or more memory than there is
-
 Share = Annotated[float, Within(0, 1)]
-
 HeldOut = Annotated[float, Within(0, 1, open=True)]
-
 Quantile = Annotated[float, Within(0, math.nextafter(1.0, 2.0))]
-
 Width = Annotated[int, Within(1, 1e5)]  # of a square matrix
-
 Whole = Annotated[int, Within(0)]
-
 Finite = Annotated[float, Within(open=True)]
-
 Amount = Annotated[float, Within(0)]
-
 Positive = Annotated[float, Within(0, open=True)]
-
 Seed = Whole | np.random.Generator | None
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, NoReturn, Self
 from unweave.arrays import FloatArray, RealNumber
 from unweave.codec import plain_data, read_record
 from unweave.errors import OptionError
-from unweave.findings import Finding, as_findings
+from unweave.findings import Finding, stated
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,8 @@ class Score(RealNumber):
     findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "caveats", as_findings(self.caveats))
+        caveats = (each if isinstance(each, Finding) else stated(str(each)) for each in self.caveats)
+        object.__setattr__(self, "caveats", tuple(caveats))
         for shown in self.matrices:
             if shown.part not in self.parts:
                 known = ", ".join(self.parts) or "none"

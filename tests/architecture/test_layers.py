@@ -23,7 +23,7 @@ LAYERS = [
     {"models", "files", "identifiability"},
     {"metrics", "encoding"},
     {"trust"},
-    {"evaluation"},
+    {"evaluation", "compat"},
     {"sweeps"},
     {"auditing"},
     {"report"},

@@ -255,13 +255,7 @@ def seeded(evidence, *, rng: int | np.random.Generator | None = 0):
 
 
 @pytest.mark.parametrize(
-    ("codes", "said"),
-    [
-        (NUMBERS, ()),
-        (-NUMBERS, (NEGATIVE,)),
-        (NUMBERS[:3], (FEW,)),
-        (-NUMBERS[:3], (NEGATIVE, FEW)),
-    ],
+    ("codes", "said"), [(NUMBERS, ()), (-NUMBERS, (NEGATIVE,)), (NUMBERS[:3], (FEW,)), (-NUMBERS[:3], (NEGATIVE, FEW))]
 )
 def test_assumptions_that_do_not_hold_are_caveats(codes, said):
     score = assuming(NUMBERS[: len(codes)], codes)

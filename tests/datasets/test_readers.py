@@ -66,12 +66,6 @@ def test_dsprites_of_another_byte_order(tmp_path):
     assert np.allclose(DSpritesFile(tmp_path / "other.npz").factors(), DSprites(keep=KEEP).factors())
 
 
-def test_dsprites_with_bytes_up_to_255(tmp_path):
-    np.savez(tmp_path / "other.npz", **(dsprites_arrays() | {"imgs": 255 * dsprites_arrays()["imgs"]}))
-    with pytest.raises(FileError, match="bytes up to 255: those of dSprites are 0 and 1"):
-        DSpritesFile(tmp_path / "other.npz").images([0, 1])
-
-
 def test_one_is_the_largest_byte_of_dsprites(tmp_path):
     np.savez(tmp_path / "other.npz", **(dsprites_arrays() | {"imgs": np.full((144, 2, 2), 2, np.uint8)}))
     with pytest.raises(FileError, match="bytes up to 2: those of dSprites are 0 and 1"):
@@ -102,18 +96,6 @@ def test_rows_of_a_large_deflated_array(tmp_path, monkeypatch):
     ):
         assert np.array_equal(rows[chosen], table[chosen])
     assert rows[np.array([], dtype=np.int64)].shape == (0, 11, 3)
-
-
-def test_states_are_saved_at_regular_distances(tmp_path, monkeypatch):
-    monkeypatch.setattr(zipped_arrays, "KEPT_EVERY", 1 << 14)
-    monkeypatch.setattr(zipped_arrays, "FED_AT_ONCE", 1 << 8)
-    table = rng.integers(0, 4, size=(1000, 100)).astype(np.uint8)
-    np.savez_compressed(tmp_path / "table.npz", table=table)
-    rows = ZippedArrays(tmp_path / "table.npz").rows_of("table")
-    assert np.array_equal(rows[np.arange(1000)], table)
-    saved = [given_out for given_out, _, _ in rows._stream._kept]
-    assert len(saved) == 1 + 100_000 // (1 << 14)
-    assert np.diff(saved) == pytest.approx(1 << 14, rel=0.1)
 
 
 def test_a_stream_that_ends_early_is_refused(tmp_path):

@@ -105,7 +105,6 @@ LEVEL = 0.95
 ROUNDING = 1e-9
 OTHER_MAP = "E7"  # its mixing is not the draw of E3, so differences within a seed include the difference of the maps
 APART = "E4"  # shown for P1 but not part of its verdict, because the paper does not test it
-
 Scores = Mapping[Point, Mapping[int, float]]
 Outcomes = Mapping[Case, Sequence[Measurement]]
 
@@ -351,7 +350,6 @@ def _named(point: Point) -> str:
 SCHEMA = "unweave.audit/2"
 TICKS: dict[str, str] = {"satisfied": "✓", "partly": "~", "violated": "✗", "undecided": "?"}
 NOT_APPLICABLE = "–"  # noqa: RUF001 - a dash for a cell without an answer
-
 Ends = tuple[float, float]
 
 

@@ -59,7 +59,6 @@ BUDGET = 300.0
 
 # shares of the budget; the remainder is for the adversary
 POINTS_SHARE, CARD_SHARE, FURTHER_SHARE = 0.65, 0.1, 0.1
-
 CARD_SEEDS = 2
 
 
@@ -234,9 +233,7 @@ def _violated_by_all(name: Property, bench: Bench, points: list[Point], measured
 
 
 STYLES = {"satisfied": "green", "partly": "yellow", "violated": "red", "undecided": "dim"}
-
 WIDTH = 140
-
 SHOWN = 3  # number of missing points that are named
 
 

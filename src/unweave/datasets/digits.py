@@ -22,7 +22,6 @@ from unweave.evidence.archives import refuse_bomb
 from unweave.options import checks_options
 
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-
 LONGEST_IDX_HEADER = 4 + 4 * 255  # of an array with 255 axes
 
 
@@ -77,7 +76,6 @@ def refuse_other_size(n_bytes: int, shape: tuple[int, ...], dtype: np.dtype[Any]
 
 
 MEASURED = ("slant", "thickness", "width", "height")
-
 MEASURED_AT_ONCE = 2000
 
 
@@ -143,7 +141,6 @@ def _last_crossing(profile: FloatArray) -> FloatArray:
 
 
 Split = Literal["train", "test"]
-
 CLOTHES = ("T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
 
 

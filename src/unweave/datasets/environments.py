@@ -142,8 +142,7 @@ class EnvironmentImages(DataSet):
         """Picture and further factors at every step of an episode."""
         environment, values = self._environment, self._episodes[episode] if row is None else row
         environment.reset(
-            seed=int(self._action_seeds[episode]),
-            options={"variation": (), "variation_values": self._settings(values)},
+            seed=int(self._action_seeds[episode]), options={"variation": (), "variation_values": self._settings(values)}
         )
         environment.action_space.seed(int(self._action_seeds[episode]))
         for step in range(n_steps):

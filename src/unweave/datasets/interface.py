@@ -17,9 +17,7 @@ from unweave.options import checks_options
 from unweave.randomness import random_stream
 
 Images = NDArray[np.float32]
-
 Indices = NDArray[np.int64]
-
 Rng = int | np.random.Generator | None
 
 
@@ -147,7 +145,6 @@ def scaled(pixels: NDArray[np.uint8]) -> Images:
 
 
 Selection = slice | Sequence[int] | Sequence[str]
-
 TOLERANCE = 1e-6
 
 

@@ -194,7 +194,6 @@ def refuse_incomplete(path: Path, places: NDArray[Any], values: NDArray[Any]) ->
 
 
 SHAPES3D_FILE = "3dshapes.h5"
-
 SHAPES3D_SHAPES = ("cube", "cylinder", "sphere", "capsule")
 
 
@@ -247,11 +246,8 @@ class Shapes3D(GridDataSet):
 
 
 STEMS = {"train": "smallnorb-5x46789x9x18x6x2x96x96-training", "test": "smallnorb-5x01235x9x18x6x2x96x96-testing"}
-
 CATEGORIES = ("animal", "human", "airplane", "truck", "car")
-
 TYPES = {0x1E3D4C55: "u1", 0x1E3D4C54: "<i4", 0x1E3D4C51: "<f4", 0x1E3D4C53: "<f8", 0x1E3D4C56: "<i2"}
-
 LONGEST_NORB_HEADER = 8 + 4 * 32
 
 

@@ -14,7 +14,7 @@ from scipy import stats
 from unweave.arrays import FloatArray
 from unweave.codec import plain_data
 from unweave.errors import InputError
-from unweave.estimators.matching import best_matching
+from unweave.estimators.correlation import best_matching
 from unweave.estimators.similarity import (
     procrustes,
     projection_weighted,

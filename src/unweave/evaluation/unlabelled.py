@@ -13,9 +13,9 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.codec import plain_data
 from unweave.errors import InputError
-from unweave.estimators.correlation import Spearman
-from unweave.estimators.matching import (
+from unweave.estimators.correlation import (
     SWITCHED_OFF,
+    Spearman,
     best_matching,
     disentanglement_ranking,
     divergence_from_prior,

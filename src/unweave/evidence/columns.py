@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from importlib import import_module
 from numbers import Integral, Real
 from typing import IO, Any, Protocol
@@ -226,6 +227,9 @@ class Columns(Protocol):
         """A dense table of these columns, in this order."""
 
 
+FIRST_ROWS = 100
+
+
 @dataclass(frozen=True, eq=False)
 class DenseColumns:
     """A table of numbers, made read-only so that results that were computed from it stay valid.
@@ -248,10 +252,13 @@ class DenseColumns:
         """Numbers of rows and columns."""
         return self.table.shape[0], self.table.shape[1]
 
-    @property
+    @cached_property
     def constant(self) -> NDArray[np.bool_]:
         """Mask of the constant columns; none is constant without rows."""
-        return np.asarray(self.table.max(axis=0, initial=-np.inf) == self.table.min(axis=0, initial=np.inf))
+        constant = (self.table[:FIRST_ROWS] == self.table[:1]).all(axis=0) & bool(len(self.table))
+        for j in np.flatnonzero(constant):  # hardly any: most columns differ in the first rows
+            constant[j] = (self.table[:, j] == self.table[0, j]).all()
+        return np.asarray(constant)
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
@@ -692,6 +699,17 @@ def refuse_extremes(*tables: Table | None) -> None:
                 )
 
 
+def sum_of_squares(values: FloatArray) -> float:
+    """Sum of all squares in one pass: infinite or nan if any value is, or if a square overflows.
+
+    >>> sum_of_squares(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    30.0
+    """
+    flat = values.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(flat @ flat)
+
+
 def within_reach(codes: FloatArray) -> FloatArray:
     """Codes divided by a common power of two, if any is above 2**500 or all of a column are below 2**-250.
 
@@ -704,6 +722,9 @@ def within_reach(codes: FloatArray) -> FloatArray:
     >>> float(scaled[1, 0] / scaled[0, 0]), float(scaled[1, 1] / scaled[0, 1]), bool(np.square(scaled).sum() < np.inf)
     (-1.0, 2.0, True)
     """
+    first = np.abs(codes[:FIRST_ROWS]).max(axis=0, initial=0.0)
+    if sum_of_squares(codes) < 4.0**LARGEST_EXPONENT and (first > 2.0**SMALLEST_EXPONENT).all():
+        return codes  # the usual case needs one pass
     largest = np.maximum(codes.max(axis=0, initial=0.0), -codes.min(axis=0, initial=0.0))
     exponents = np.frexp(largest)[1][largest > 0]
     if not exponents.size or (exponents.max() <= LARGEST_EXPONENT and exponents.min() >= SMALLEST_EXPONENT):
@@ -748,9 +769,8 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
 
 def _missing_mask(table: Table) -> NDArray[np.bool_] | None:
     """Mask of the missing values, or None if there are none."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(table.values.sum()):  # the usual case needs one pass and no mask
-            return None
+    if np.isfinite(sum_of_squares(table.values)):  # the usual case needs one pass and no mask
+        return None
     infinite = np.isinf(table.values).sum(axis=0)
     if infinite.any():
         j = int(np.flatnonzero(infinite)[0])

@@ -20,9 +20,7 @@ from unweave.memo import memoised
 from unweave.options import checks_options
 
 KEPT_BYTES = 256 * 2**20
-
 CACHED_NUMBERS = 2**17
-
 Sets = tuple[tuple[int, ...], ...]
 
 # fields of the card that the metrics of geometry have in common

@@ -12,15 +12,7 @@ import torch
 
 from unweave.errors import InputError, OptionError
 from unweave.models.model import TrainedModel
-from unweave.models.networks import (
-    MLP,
-    Architecture,
-    Bernoulli,
-    Device,
-    Network,
-    Trunk,
-    refuse_missing_device,
-)
+from unweave.models.networks import MLP, Architecture, Bernoulli, Device, Network, Trunk, refuse_missing_device
 from unweave.models.objectives import Objective, objective_of
 from unweave.models.runs import Folder, distinct_names
 from unweave.models.training import ModelSpec, Stack, State, TrainingImages, TrainingSettings, training_images

@@ -19,9 +19,7 @@ from unweave.models.training import ModelSpec, Record
 from unweave.randomness import random_stream
 
 ROWS_AT_A_TIME = 1000
-
 LEAST_ACTIVE = 0.05  # nats; 001 calls codes above about this level informative
-
 Array = NDArray[np.floating[Any]]
 
 
@@ -151,9 +149,7 @@ def _shares(logits: Tensor) -> NDArray[np.float64]:
 
 
 Pixels = NDArray[np.float32]
-
 Curves = dict[str, tuple[list[float], list[float]]]
-
 REACH, N_PLACES = 2.0, 9
 
 

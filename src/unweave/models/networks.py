@@ -19,9 +19,7 @@ from unweave.options import checks_options
 from unweave.randomness import random_stream
 
 STEPS_AT_A_TIME = 64  # steps for which numbers are drawn at once, because creating a generator takes longer than a draw
-
 Device = str | torch.device
-
 Draw = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.generic]]
 
 
@@ -120,7 +118,6 @@ class Gaussian:
 
 
 Likelihood = Bernoulli | Gaussian
-
 LIKELIHOODS = {"bernoulli": Bernoulli, "gaussian": Gaussian}
 
 

@@ -19,9 +19,7 @@ from unweave.models.objectives import Objective, Step
 from unweave.options import checks_options
 
 MOST_BYTES_IN_MEMORY = 2**29
-
 ROWS_AT_A_TIME = 4096
-
 Reader = Callable[[NDArray[np.int64]], Tensor]
 
 
@@ -186,7 +184,6 @@ def _check(holds: bool, settings: TrainingSettings, name: str, wanted: str) -> N
 
 
 Record = dict[str, float]
-
 REGISTER = 16  # number of float32 values in the widest vector register
 
 

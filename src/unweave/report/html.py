@@ -371,7 +371,7 @@ def _page_templates() -> tuple[Template, str]:
 def _what_there_is(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Determine which columns and sections have something to show."""
     cells = [cell for metric in summary["metrics"] for cell in metric["cells"]]
-    axes = {tuple(metric["domain"]) for metric in summary["metrics"]}
+    axes = {tuple(metric["domain"]) for metric in summary["metrics"] if None not in metric["bounds"]}
     return {
         "one_axis": next(iter(axes)) if len(axes) == 1 else None,
         "several": len(summary["data"]["representations"]) > 1,

@@ -20,7 +20,7 @@ from unweave.estimators.independence import corrected
 from unweave.evaluation import Evaluation
 from unweave.evidence.columns import data_frame
 from unweave.options import checks_options
-from unweave.report.answer import QuestionLine, TextTable, question_lines
+from unweave.report.answer import IN_CODES, QuestionLine, TextTable, question_lines
 from unweave.report.html import content_policy, read_evaluation
 from unweave.report.terminal import plain_table
 from unweave.sentences import counted, fixed, listed
@@ -241,7 +241,7 @@ def _standings(evaluation: Evaluation, file: str) -> Iterator[Standing]:
         cells = {line.short: _cell(line) for line in question_lines(evaluation, name) if line.metric}
         if (ladder := evaluation.data.ladders.get(name)) is not None:
             low, high = ladder.intervals["value"]
-            level = Level.NOISE if low <= 0 else Level.NOT_CHECKED
+            level = Level.NOT_CHECKED if any(row.rung in IN_CODES for row in ladder.rows) else Level.NOISE
             cells = {LADDER: BoardScore("ladder", ladder.value, low, high, 0.0, level)} | cells
         model = stem if len(evaluation.representations) == 1 else f"{stem}: {name}"
         yield Standing(model, file, evaluation.data.n_rows, evaluation.data.representations[name].n_codes, cells)

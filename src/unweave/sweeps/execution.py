@@ -36,14 +36,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = "unweave.sweep/2"
-
 TRIES = 2
 IDLE_SECONDS = 10.0  # after which a process without work ends
 WATCH_SECONDS = 0.5
 CELLS_IN_CLUSTER = 1000
 CONNECT_SECONDS = 10
 NO_WORKERS_SECONDS = 30.0
-
 Compute = Callable[[Any], Any]  # from a task to its result
 
 

@@ -241,7 +241,6 @@ def unmeasured(label: str, reason: Finding, seconds: float = math.nan) -> Measur
 
 
 Label = str | int | float | bool | None
-
 RESULT_COLUMNS = ("metric", "value", "raw", "problem")
 NOT_LABELS = frozenset({*RESULT_COLUMNS, "n_rows", "seed", "key", "seconds"})
 

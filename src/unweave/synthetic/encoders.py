@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from unweave.arrays import FloatArray
 from unweave.errors import InputError, OptionError
-from unweave.estimators.matching import best_matching
+from unweave.estimators.correlation import best_matching
 from unweave.options import Count, Finite, Whole, Width, checks_options
 from unweave.randomness import random_stream
 

@@ -13,7 +13,7 @@ from scipy.special import betainc, betaincinv, ndtr
 
 from unweave.arrays import FloatArray
 from unweave.errors import InputError, OptionError
-from unweave.estimators.matching import best_matching
+from unweave.estimators.correlation import best_matching
 from unweave.evidence import Posterior
 from unweave.options import Count, Finite, Positive, Several, Share, Within, checks_options
 from unweave.randomness import random_stream
@@ -150,7 +150,6 @@ def r2_of_dropped(n_codes: Count, n_factors: Count, rho: Share = 0.0) -> float:
 
 
 FEWEST_DRAWS, MOST_DRAWS = 20, 2000
-
 ENTRIES_DRAWN = 5_000_000  # of all random matrices together
 
 

@@ -16,9 +16,7 @@ from unweave.randomness import random_stream
 from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
 
 Rng = int | np.random.Generator
-
 Marginal = Literal["gaussian", "uniform", "truncated", "discrete"]
-
 N_VALUES = 10
 
 

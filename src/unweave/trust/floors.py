@@ -195,8 +195,8 @@ class NoiseFloor:
     by_formula : float
         The theoretical floor for independent columns if the metric's card states a formula; otherwise nan.
     per_factor_floor, per_factor_upper : dict of name to float
-        Mean and 95 % quantile (5 % where lower is better) of the null scores of every factor, if the metric has a score
-        for each factor.
+        Mean of the null scores of every factor, and their upper quantile (lower where lower is better) at 5 % divided
+        by the number of factors, so that 5 % is the level of all together; if the metric has a score for each factor.
     notes : tuple of Finding
         Caveats.
     reason : Finding, optional
@@ -429,6 +429,8 @@ def _summarised(
         if not math.isnan(here)
     }
     of_factors = {name: found for name, found in of_factors.items() if not np.isnan(found).all()}
+    share = (1 - UPPER) / max(1, len(of_factors))  # Bonferroni: one level for all factors together
+    for_each = share if card.lower_is_better else 1 - share
     return NoiseFloor(
         metric=card.name,
         kind=kind,
@@ -442,7 +444,7 @@ def _summarised(
         calibrated=(score.value - floor) / (best - floor) if abs(best - floor) >= TOO_CLOSE else math.nan,
         by_formula=_by_formula(metric, evidence),
         per_factor_floor={name: float(np.nanmean(found)) for name, found in of_factors.items()},
-        per_factor_upper={name: float(np.nanquantile(found, upper)) for name, found in of_factors.items()},
+        per_factor_upper={name: float(np.nanquantile(found, for_each)) for name, found in of_factors.items()},
         notes=tuple(notes),
     )
 

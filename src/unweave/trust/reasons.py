@@ -13,30 +13,35 @@ from unweave.options import checks_options
 from unweave.score import Score
 from unweave.trust.counterpart import ENOUGH_ROWS
 from unweave.trust.diagnosis import Diagnosis, diagnose
-from unweave.trust.effects import EFFECTS, Change, Effects, steps_of
+from unweave.trust.effects import EFFECTS, Change, Effects, Steps, steps_of
 from unweave.trust.floors import NoiseFloor
 from unweave.trust.verdict_record import SECTIONS, Level, Reason, Verdict
 
 ROUNDING = 0.005
 
 
-def reason_of_change(change: Change, score: Score, diagnosis: Diagnosis, set_free: tuple[str, ...]) -> Reason:
+def reason_of_change(change: Change, score: Score, diagnosis: Diagnosis, steps: Steps) -> Reason:
     """The reason that describes a change; the advice is added when all verdicts are known."""
     before, after = change.before, change.after
     further = abs(before - score.value) >= ROUNDING
     section = SECTIONS[EFFECTS[change.effect]]
     how = f"unweave.trust.score_changes(metric, evidence)[{change.effect!r}], unweave.diagnose(evidence)"
     if change.effect == "redundant factors":
-        names = tuple(name for name in diagnosis.redundant_factors if name not in set_free)
-        found = Finding("depends_on_redundant_factors", before=before, after=after, further=further, factors=names)
+        found = Finding(
+            "depends_on_redundant_factors", before=before, after=after, further=further, factors=steps.left_out
+        )
         return Reason(
             found, "effective dimension", diagnosis.effective_dimension, section, None, f"{how}.effective_dimension"
         )
-    if change.effect == "dependence" and set_free:
-        found = Finding("depends_on_constraint", before=before, after=after, further=further, factors=set_free)
+    if change.effect == "dependence" and steps.set_free:
+        found = Finding("depends_on_constraint", before=before, after=after, further=further, factors=steps.set_free)
         return Reason(
             found, "effective dimension", diagnosis.effective_dimension, section, None, f"{how}.effective_dimension"
         )
+    if change.effect == "dependence" and not diagnosis.free_pairs:
+        n_samples = diagnosis.rows_looked_at
+        found = Finding("depends_on_samples", before=before, after=after, further=further, n_samples=n_samples)
+        return Reason(found, "samples", n_samples, section, None, f"{how}.rows_looked_at")
     if change.effect == "dependence":
         pair = diagnosis.free_pairs[0]
         n_rows = diagnosis.rows_looked_at if diagnosis.rows_looked_at < diagnosis.n_rows else 0

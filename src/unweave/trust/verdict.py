@@ -203,7 +203,7 @@ def _tried(metric: Choice, score: Score, steps: Steps, diagnosis: Diagnosis, flo
     level = Level.DO_NOT_USE if gap > DO_NOT_USE else Level.CAUTION if gap > CAUTION else Level.TRUST
     moving = [change for change in found.believed if abs(change.moved) / width >= WORTH_SAYING]
     gravest = sorted(moving, key=lambda change: -abs(change.moved))
-    reasons = [reason_of_change(change, score, diagnosis, steps.set_free) for change in gravest]
+    reasons = [reason_of_change(change, score, diagnosis, steps) for change in gravest]
     doubted = [change for change in found.changes if found.doubted(change)]
     if level is not Level.TRUST:
         verdict = Verdict(level, tuple(reasons), elsewhere)
