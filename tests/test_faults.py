@@ -1,8 +1,11 @@
 """Full or broken disks and killed processes: one sentence, nothing half-written, the same results afterwards."""
 
+import builtins
 import errno
+import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,9 +14,12 @@ import zipfile
 import numpy as np
 import pytest
 
-from unweave import FileError, encode
+from unweave import FileError, UnweaveError, encode, evaluate, probe
 from unweave.auditing import Grid, audit_all
 from unweave.datasets import small_sprites
+from unweave.report.figures.geometry import save
+from unweave.report.html import write_pages
+from unweave.report.leaderboard import leaderboard
 from unweave.sweeps import grid, run
 from unweave.synthetic.encoders import Mixed
 from unweave.synthetic.worlds import Circuit
@@ -53,6 +59,64 @@ def trained(folder):
     return [model.encode(images).mean.tolist() for model in fleet]
 
 
+def reproduced(folder):
+    """A figure with its sweep, its table and its claims, and a table of a toy."""
+    pytest.importorskip("matplotlib")
+    experiment = pytest.importorskip("unweave_papers.experiment")
+    small = experiment.Options(folder / "figure", metrics=("MCC-P",), n_seeds=2, protocol="authors")
+    wrote = [str(line) for line in experiment.reproduced("003", "fig24", small) if isinstance(line, str)]
+    wrote += [str(line) for line in experiment.reproduced("002", "tab1", experiment.Options(folder / "toy")) if line]
+    tables = sorted(folder.rglob("*.csv")) + sorted(folder.rglob("*-claims.json"))
+    assert len(wrote) >= 3
+    return [path.read_text() for path in tables]
+
+
+def claims_checked(folder):
+    """Claims of closed forms: outcomes and figures, without their seconds."""
+    ledger = pytest.importorskip("unweave_papers.ledger")
+    from unweave_papers.experiment import Options
+
+    cheap = [
+        claim for claim in ledger.claims_of("002") if claim.is_computed and not claim.needs and claim.seconds < 0.2
+    ]
+    found = list(ledger.check(cheap[:4], Options(folder / "out")))
+    assert len(found) == 4
+    return [(entry.claim.name, entry.outcome, entry.found) for entry in found]
+
+
+def claims_recorded(folder):
+    ledger = pytest.importorskip("unweave_papers.ledger")
+    shutil.copytree(ledger.FOLDER / "claims", folder / "claims", dirs_exist_ok=True)
+    (folder / "recorded").mkdir(parents=True, exist_ok=True)
+    home, ledger.FOLDER = ledger.FOLDER, folder
+    try:
+        found = {1: ledger.ClaimEvidence.of(True, {"a": 0.5})}
+        return json.loads(ledger.record("002", found, {1: 1.0}).read_bytes())
+    finally:
+        ledger.FOLDER = home
+        ledger.claims_of.cache_clear()
+
+
+def shown(folder):
+    """The files of an evaluation, its pages, a leaderboard and a picture of probes."""
+    pytest.importorskip("matplotlib")
+    factors = np.random.default_rng(0).normal(size=(60, 2))
+    found = evaluate(factors, factors, metrics=["r2"], quick=True)
+    (folder / "models").mkdir(exist_ok=True)
+    found.save(folder / "models" / "evaluation.json")
+    write_pages(found, folder / "page.html", folder / "page.md", folder / "summary.json")
+    leaderboard(folder / "models").to_html(folder / "board.html")
+    save(probe(factors, factors, probes=["linear"]).plot(), folder / "probe.png")
+    assert (folder / "page.html").read_text().rstrip().endswith("</html>")  # the page itself states its seconds
+    return [(folder / name).read_text() for name in ("page.md", "board.html")]
+
+
+COMPUTE = {
+    each.__name__: each
+    for each in (swept, encoded, audited, trained, reproduced, claims_checked, claims_recorded, shown)
+}
+
+
 def whole(folder):
     """Whether every file of a folder is complete."""
     for path in folder.rglob("*"):
@@ -64,39 +128,119 @@ def whole(folder):
                 assert archive.testzip() is None
 
 
-@pytest.mark.parametrize(("call", "problem"), [("fsync", errno.EIO), ("replace", errno.ENOSPC)])
-@pytest.mark.parametrize("compute", [swept, encoded, audited, trained])
-@pytest.mark.filterwarnings("ignore:.*lines that cannot be read")
-def test_any_write_may_fail(tmp_path, monkeypatch, compute, problem, call):
-    """The first, second, third ... write fails; the run after it gives what an undisturbed run gives."""
-    expected, plain = compute(tmp_path / "undisturbed"), getattr(os, call)
-    n_faults = 0
-    for at in (*range(5), 9, 10_000):
-        folder, calls = tmp_path / str(at), iter(range(10**6))
-        folder.mkdir()
+class Faulty(io.FileIO):
+    """A file whose n-th write over all files fails, after a part of it was written if the disk is full."""
 
-        def faulty(*given, at=at, calls=calls):
-            if next(calls) == at:
+    n_writes, fails_at, problem = 0, -1, 0
+
+    def write(self, content):
+        Faulty.n_writes += 1
+        if Faulty.n_writes - 1 == Faulty.fails_at:
+            if Faulty.problem == errno.ENOSPC:
+                super().write(bytes(content)[: len(content) // 2])
+            raise OSError(Faulty.problem, os.strerror(Faulty.problem))
+        return super().write(content)
+
+
+def faulty_open(plain):
+    def opened(file, mode="r", buffering=-1, *rest, **named):
+        if "b" not in mode or not set(mode) & set("wxa"):
+            return plain(file, mode, buffering, *rest, **named)
+        raw = Faulty(file, mode.replace("b", ""), opener=named.get("opener"))
+        return raw if buffering == 0 else io.BufferedWriter(raw)
+
+    return opened
+
+
+@pytest.fixture
+def fault(monkeypatch):
+    """Let the n-th call of fsync or replace, or the n-th write of any file, fail; the number of calls is returned."""
+
+    def run(compute, folder, call, problem, at):
+        plain, n_calls = getattr(os, call, None), 0
+
+        def faulty(*given):
+            nonlocal n_calls
+            n_calls += 1
+            if n_calls - 1 == at:
                 raise OSError(problem, os.strerror(problem))
             return plain(*given)
 
         with monkeypatch.context() as patch:
-            patch.setattr(os, call, faulty)
+            if call == "write":
+                Faulty.n_writes, Faulty.fails_at, Faulty.problem = 0, at, problem
+                for module in (builtins, io):
+                    patch.setattr(module, "open", faulty_open(open))
+            else:
+                patch.setattr(os, call, faulty)
             try:
-                assert compute(folder) == expected
+                found = compute(folder)
             except FileError as error:
-                n_faults += 1
                 assert os.strerror(problem) in str(error)
                 assert "\n" not in str(error)
+                found = error
+        return found, Faulty.n_writes if call == "write" else n_calls
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [("write", errno.ENOSPC), ("write", errno.EIO), ("fsync", errno.EIO), ("replace", errno.ENOSPC)],
+)
+@pytest.mark.parametrize("name", COMPUTE)
+@pytest.mark.filterwarnings("ignore:.*lines that cannot be read")
+@pytest.mark.filterwarnings("ignore:.*cannot be read, and is written again")
+def test_any_write_may_fail(tmp_path, fault, name, call, problem):
+    """Every write fails in turn, some of many; the run after it gives what an undisturbed run gives."""
+    compute = COMPUTE[name]
+    (tmp_path / "undisturbed").mkdir()
+    expected, n_calls = fault(compute, tmp_path / "undisturbed", call, problem, at=-1)
+    appends = name in ("audited", "claims_checked")  # to one file
+    assert n_calls or (appends and call == "replace")
+    places = range(n_calls) if n_calls <= 6 else sorted({*range(3), n_calls // 2, n_calls - 2, n_calls - 1})
+    n_faults = 0
+    for at in places:
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        found, _ = fault(compute, folder, call, problem, at)
+        n_faults += isinstance(found, FileError)
+        assert isinstance(found, FileError) or found == expected
         whole(folder)
         assert compute(folder) == expected
-    assert n_faults or (call, compute) == ("replace", audited)  # which appends to one file
+    assert n_faults or not n_calls
 
 
-@pytest.mark.parametrize("name", ["swept", "encoded", "audited", "trained"])
+@pytest.mark.parametrize("name", ["swept", "encoded", "audited", "trained", "reproduced"])
+@pytest.mark.filterwarnings("ignore:.*cannot be read")
+def test_any_file_that_is_read_may_be_cut_off(tmp_path, name):
+    """A run that finds a file cut off gives the same results, or says in one sentence what to delete."""
+    compute, done = COMPUTE[name], tmp_path / "done"
+    done.mkdir()
+    expected = compute(done)
+    files = [path for path in sorted(done.rglob("*")) if path.is_file() and path.name not in ("lock", "owner")]
+    n_same = 0
+    for path in files[:: max(1, len(files) // 8)]:
+        for share in (0.0, 0.5, 0.99):
+            folder = tmp_path / "cut"
+            shutil.copytree(done, folder)
+            there = folder / path.relative_to(done)
+            there.write_bytes(there.read_bytes()[: int(share * there.stat().st_size)])
+            try:
+                assert compute(folder) == expected
+                n_same += 1
+            except UnweaveError as error:
+                assert str(error).endswith(".")
+                assert "\n" not in str(error)
+                assert str(folder) in str(error)
+            shutil.rmtree(folder)
+    assert n_same or name == "trained"  # a damaged model is never trained again without being asked
+
+
+@pytest.mark.parametrize("name", COMPUTE)
 @pytest.mark.filterwarnings("ignore:.*lines that cannot be read")
 def test_a_killed_process_is_continued(tmp_path, name):
-    compute, killed = globals()[name], tmp_path / "killed"
+    compute, killed = COMPUTE[name], tmp_path / "killed"
     killed.mkdir()
     # the process kills itself at its n-th fsync, at which data are written but not yet under their name
     script = (
@@ -113,4 +257,5 @@ def test_a_killed_process_is_continued(tmp_path, name):
     command = [sys.executable, "-W", "ignore", "-c", script]
     ended = [subprocess.run([*command, str(n_before)], check=False).returncode for n_before in (1, 4)]
     assert -signal.SIGKILL in ended
+    (tmp_path / "undisturbed").mkdir()
     assert compute(killed) == compute(tmp_path / "undisturbed")

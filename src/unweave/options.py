@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 import numpy as np
 
 from unweave.errors import OptionError
+from unweave.sentences import printable
 
 Checked = TypeVar("Checked", bound=Callable[..., Any])
 
@@ -51,6 +52,7 @@ Count = Annotated[int, Within(1)]
 Several = Annotated[int, Within(2)]
 Batches = Annotated[int, Within(2, 1e6)]  # more would need hours, or more memory than there is
 Share = Annotated[float, Within(0, 1)]
+HeldOut = Annotated[float, Within(0, 1, open=True)]
 Quantile = Annotated[float, Within(0, math.nextafter(1.0, 2.0))]
 Width = Annotated[int, Within(1, 1e5)]  # of a square matrix
 Whole = Annotated[int, Within(0)]
@@ -81,7 +83,7 @@ def check_option_values(whose: str, types: Mapping[str, Any], given: Mapping[str
         described = [_described(entry) for entry in alternatives]
         if not all(described) or any(_allows(entry, value) for entry in alternatives):
             continue
-        words, shown = _listed(described), " ".join(reprlib.repr(value)[:100].split())
+        words, shown = _listed(described), printable(reprlib.repr(value)[:100])
         if isinstance(value, str) and any(get_origin(entry) is Literal for entry in alternatives):
             raise OptionError(f"{name}={shown} is not known: use {words}.")
         raise OptionError(f"{name}={shown} of {whose} is not allowed: use {words}.")
@@ -152,9 +154,11 @@ PLAIN: dict[Any, Callable[[Any], bool]] = {
 
 def _entries_fit(kind: Any, kinds: tuple[Any, ...], value: Any) -> bool:
     """Whether the entries of a sequence, or the values of a mapping, are of the annotated kind."""
-    if kind not in (Sequence, Mapping) or not kinds or not (kinds[-1] is float or _is_strategy(kinds[-1])):
+    alternatives = _alternatives(kinds[-1]) if kinds and kind in (Sequence, Mapping) else []
+    if not all(each is float or _is_strategy(each) for each in alternatives) or not alternatives:
         return True
-    return all(_allows(kinds[-1], entry) for entry in (value.values() if kind is Mapping else value))
+    entries = value.values() if kind is Mapping else value
+    return all(any(_allows(each, entry) for each in alternatives) for entry in entries)
 
 
 def _allows_entries(kinds: tuple[Any, ...], entries: tuple[Any, ...]) -> bool:

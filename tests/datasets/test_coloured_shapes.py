@@ -32,7 +32,7 @@ def test_areas():
 
 
 def test_too_small():
-    with pytest.raises(OptionError, match="in 7 pixels: choose a size of at least 8"):
+    with pytest.raises(OptionError, match="in 7 pixels: choose a size of 8 to 4096"):
         ColouredShapes(7)
     assert ColouredShapes(8).images([0, 51_199]).shape == (2, 3, 8, 8)
 

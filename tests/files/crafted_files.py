@@ -30,7 +30,7 @@ Z = RNG.normal(size=(ROWS, 3))
 MOST_MEMORY, MOST_SECONDS = 6 << 30, 40
 GUARD = 64 << 20  # the limit of unpacked data in these processes
 BOMB = 4 * GUARD
-FLIPS = {"npz": 45, "npy": 25, "h5": 70, "zarr": 40, "parquet": 60, "csv": 15}
+FLIPS = {"npz": 45, "npy": 25, "h5": 70, "zarr": 40, "parquet": 60, "csv": 60}
 
 
 def sparse_cases():
@@ -313,21 +313,153 @@ def table_cases(folder):
     mixed = {"factor a": list("ab" * (ROWS // 2)), "code b": [[1.0, 2.0]] * ROWS, "code c": [{"x": 1}] * ROWS}
     for label, content in (("plain", good), ("mixed", made(polars.DataFrame(mixed), compression="uncompressed"))):
         yield from damaged("parquet", content, label)
+
+
+ODD_FIELDS = (
+    *("1_000", "0x10", "0b1", "inf", "-inf", "Infinity", "nan", "1e999", "-1e999", "1e-999", "1e5_0", "+1", "1.", ".5"),
+    *("1,5", " 1 ", "", '""', '"', "\uff11\uff12", "\u0663", "\u221e", "5%", "$5", "1d5", "1 000", "--1", "1e", "\x00"),
+    *(
+        "True",
+        "NULL",
+        "=1+1",
+        "\u202e1",
+        "\ufeff1",
+        "9" * 400,
+        "9" * 10**5,
+        "\x1b[31m",
+        "\t1",
+        "\r",
+        "1\r2",
+        "\x85",
+        "\u2028",
+    ),
+)
+
+
+def csv_cases():
+    """Tables of text with odd fields, names, encodings, line ends, quotes and sizes."""
     text = "factor a,code b\n" + "1.5,2.5\n" * ROWS
     for level in (0, 1, 6, 9):
         yield f"csv compressed {level}", "csv", zlib.compress(text.encode() + b"1,1\n" * 10**6, level)
+    for field in ODD_FIELDS:
+        for place in ("1.5", "2.5"):
+            yield f"csv field {field[:8]!r} for {place}", "csv", text.replace(place, field, 1).encode()
+    for name in (
+        "factor a",
+        " factor a",
+        '"factor a"',
+        "Factor A",
+        "",
+        "\x00",
+        "\ufeffcode",
+        "code\u202eb",
+        '"code\nb"',
+        "1",
+    ):
+        yield f"csv name {name!r}", "csv", text.replace("code b", name).encode()
+    for encoding in ("utf-8-sig", "utf-16", "utf-16-le", "utf-32", "latin-1", "cp1252", "shift-jis", "utf-7", "cp037"):
+        content = text.replace("1.5", "gr\u00f6\u00dfe" if encoding != "shift-jis" else "\u5c3a", 3)
+        yield f"csv in {encoding}", "csv", content.encode(encoding)
+    yield "csv in two encodings", "csv", (text + "\u5c3a,1\n").encode() + "\u00df,2\n".encode("latin-1")
+    yield "csv with a second mark of order", "csv", b"\xef\xbb\xbf" * 2 + text.encode()
+    for ends in ("\r\n", "\r", "\n\r", "\n\n", "\r\r\n", "\x0b", "\x00\n"):
+        yield f"csv ends {ends!r}", "csv", text.replace("\n", ends).encode()
+    wide = ",".join(f"code {k}" for k in range(200_000))
     for label, changed in {
+        "empty": "",
+        "only a mark of order": "\ufeff",
+        "only line ends": "\n" * 1000,
         "nul": text.replace("1.5", "1\x00"),
+        "only nul": "\x00" * 10**6,
         "one long line": "factor a,code b\n" + "9" * 10**6,
+        "a field of 30 MB": text + "x" * 30_000_000 + ",1\n",
+        "a quoted field of 30 MB": text + '"' + "x\n" * 15_000_000 + '",1\n',
+        "a name of 1 MB": "x" * 10**6 + text,
+        "quote never closed": text + '"1,2\n' * 10,
+        "quote never closed in a long file": '"' + text * 2_000,
+        "only quotes": '"' * 10**6,
+        "quotes inside": text.replace("1.5", '1"5'),
+        "quotes in pairs": text.replace("1.5", '"1""5"'),
         "ragged": text + "1,2,3\n1\n",
         "quotes": text.replace("1.5", '"1.5'),
         "repeated": text.replace("code b", "factor a"),
         "escape": "\x1b[31mfactor a,code b\n1,2\n",
         "huge numbers": text.replace("1.5", "1e999"),
         "no rows": "factor a,code b\n",
+        "no last line end": text.rstrip(),
+        "many columns": f"factor a,{wide}\n" + ("1," * 200_000 + "1\n") * 3,
+        "many columns of one name": "factor a" + ",code" * 10**6 + "\n" + "1," * 10**6 + "1\n",
+        "a million columns of no rows": "factor a," + ",".join(f"c{k}" for k in range(10**6)) + "\n",
+        "many commas": "," * 10**6 + "\n" + "," * 10**6 + "\n",
+        "many rows": text + "1.5,2.5\n" * 300_000,
     }.items():
         yield f"csv {label}", "csv", changed.encode()
     yield from damaged("csv", text.encode())
+
+
+def data_set_cases(folder):
+    """Files of published image data sets, small and good, damaged, and larger once unpacked than they should be."""
+    import gzip
+
+    import h5py
+    from scipy.io import savemat
+
+    grid = np.array([[0, 0, 0, 0, i, j] for i in range(2) for j in range(2)])
+    pixels = RNG.integers(0, 255, size=(4, 8, 8, 3)).astype(np.uint8)
+
+    def shapes3d(images=None, labels=grid, **options):
+        path = folder / "made.h5"
+        path.unlink(missing_ok=True)
+        with h5py.File(path, "w") as file:
+            file.create_dataset("images", data=pixels if images is None else images, **options)
+            file["labels"] = labels
+        return path.read_bytes()
+
+    def linked():
+        path = folder / "made.h5"
+        path.unlink(missing_ok=True)
+        with h5py.File(path, "w") as file:
+            file["labels"], file["images"] = grid, h5py.ExternalLink(str(folder / "secret.h5"), "/codes")
+        return path.read_bytes()
+
+    def packed(**arrays):
+        return npz_bytes(arrays.items(), zipfile.ZIP_DEFLATED)
+
+    def car(views):
+        stream = io.BytesIO()
+        savemat(stream, {"im": views}, do_compression=True)
+        return stream.getvalue()
+
+    def idx(shape, body):
+        head = b"\0\0\x08" + bytes([len(shape)]) + b"".join(size.to_bytes(4, "big") for size in shape)
+        return gzip.compress(head + body)
+
+    sprites = {"imgs": pixels[..., 0] % 2, "latents_classes": grid, "latents_values": grid.astype(float)}
+    views = RNG.integers(0, 255, size=(4, 4, 3, 2, 2)).astype(np.uint8)
+    zeros = partial(np.zeros, (BOMB // 8, 6))
+    good = {
+        "shapes3d.h5": shapes3d(),
+        "dsprites.npz": packed(**sprites),
+        "mpi3d.npz": packed(images=pixels),
+        "cars.mat": car(views),
+        "idx.gz": idx((4, 2, 2), bytes(16)),
+    }
+    for ending, content in good.items():
+        yield f"data set good {ending}", ending, content
+        for label, _, changed in damaged("npz", content, ending):
+            yield f"data set {label}", ending, changed
+    yield "data set link", "shapes3d.h5", linked
+    yield "data set text for labels", "shapes3d.h5", partial(shapes3d, labels=[b"a"] * 4)
+    yield "data set no pixels", "shapes3d.h5", partial(shapes3d, images=np.zeros((0, 8, 8, 3), np.uint8))
+    side = int((BOMB / 12) ** 0.5)
+    flat = partial(np.zeros, (4, side, side, 3), np.uint8)
+    yield "data set bomb of HDF5", "shapes3d.h5", lambda: shapes3d(flat(), compression="gzip", chunks=(4, 64, side, 3))
+    yield "data set bomb of npz", "dsprites.npz", lambda: packed(**sprites | {"latents_values": zeros()})
+    yield "data set bomb of mat", "cars.mat", lambda: car(np.zeros((BOMB // 12, 1, 3, 2, 2), np.uint8))
+    yield "data set bomb of gzip", "idx.gz", lambda: idx((BOMB,), bytes(BOMB))
+    yield "data set bomb behind a small header", "idx.gz", lambda: idx((4, 2, 2), bytes(BOMB))
+    yield "data set with an array twice", "dsprites.npz", npz_bytes([*sprites.items(), ("imgs", grid)])
+    yield "data set of objects", "dsprites.npz", packed(**sprites | {"latents_values": np.array([[{}]], dtype=object)})
 
 
 def json_cases():
@@ -365,7 +497,15 @@ def leaves(content, path=()):
 
 def cases(folder):
     """Name, ending and content of every crafted file."""
-    sources = (numpy_cases(), hdf5_cases(folder), zarr_cases(), table_cases(folder), json_cases())
+    sources = (
+        numpy_cases(),
+        hdf5_cases(folder),
+        zarr_cases(),
+        table_cases(folder),
+        csv_cases(),
+        json_cases(),
+        data_set_cases(folder),
+    )
     return itertools.chain.from_iterable(sources)
 
 
@@ -384,6 +524,15 @@ def written(folder, ending, content):
     return path
 
 
+DATA_SETS = {
+    "crafted.shapes3d.h5": lambda datasets, idx, path: datasets.Shapes3D(path).images([0, 1]),
+    "crafted.dsprites.npz": lambda datasets, idx, path: datasets.DSpritesFile(path).images([0, 1]),
+    "crafted.mpi3d.npz": lambda datasets, idx, path: datasets.MPI3D(path, (2, 2, 1, 1, 1, 1, 1)).images([0, 1]),
+    "crafted.cars.mat": lambda datasets, idx, path: datasets.Cars3D(path.parent).images([0, 1]),
+    "crafted.idx.gz": lambda datasets, idx, path: idx(path),
+}
+
+
 def outcome(path, factors):
     """What reading a crafted file gives."""
     from unweave.errors import UnweaveError
@@ -393,6 +542,12 @@ def outcome(path, factors):
     from unweave.files.reading import read_files
 
     try:
+        if path.name in DATA_SETS:
+            from unweave import datasets
+            from unweave.datasets.digits import read_idx
+
+            assert DATA_SETS[path.name](datasets, read_idx, path) is not None
+            return "read"
         if path.suffix == ".json":
             Evaluation.load(path).to_markdown()
             return "read"

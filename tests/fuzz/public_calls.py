@@ -300,7 +300,7 @@ USUAL = {
     "metrics": lambda rng: [str(name) for name in rng.choice(CHEAP, size=2)],
     "representations": lambda rng: {"a": _table(rng), "b": _table(rng)},
     "runs": lambda rng: {"a": _table(rng), "b": _table(rng)},
-    "std": lambda rng: np.exp(_table(rng)) if rng.random() < 0.2 else np.full((ROWS, 3), 0.3),
+    "std": lambda rng: np.abs(_values(rng, ROWS, 3)[0]) if rng.random() < 0.2 else np.full((ROWS, 3), 0.3),
     "log_variance": lambda rng: None,
     "covariance": lambda rng: None,
     "categories": lambda rng: None if rng.random() < 0.7 else {"shape": rng.dirichlet(np.ones(3), size=ROWS)},

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.errors import FileError, OptionError
 from unweave.names import suggestion
-from unweave.whole_files import write_whole
+from unweave.store import write_result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -268,8 +268,7 @@ def checks_table(checks: Iterable[ClaimCheck]) -> Any:
 
 
 def _wrote(path: Path, text: str) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, lambda stream: stream.write(text.encode()))
+    write_result(path, lambda stream: stream.write(text.encode()))
     return f"wrote {path}"
 
 

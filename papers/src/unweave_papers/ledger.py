@@ -27,7 +27,7 @@ from unweave.errors import FileError, InputError, OptionError
 from unweave.names import suggestion
 from unweave.own_modules import imported
 from unweave.sentences import counted
-from unweave.whole_files import write_whole
+from unweave.store import write_result
 from unweave_papers.experiment import (
     FOLDERS,
     MODULES,
@@ -243,7 +243,7 @@ def record(paper: str, results: Mapping[int, ClaimEvidence], seconds: Mapping[in
         entries[str(number)] = {"seconds": round(seconds[number], 1), "figures": numbers}
     lines = [f"{json.dumps(key)}: {json.dumps(entries[key])}" for key in sorted(entries, key=int)]
     ordered = "{\n" + ",\n".join(lines) + "\n}\n"
-    write_whole(path, lambda file: file.write(ordered.encode()))
+    write_result(path, lambda file: file.write(ordered.encode()))
     claims_of.cache_clear()
     return path
 
@@ -412,7 +412,7 @@ def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -
     seconds). An interrupted check is continued, unless the package has changed since. Until the end, results are
     stored in a file in ``options.folder``.
     """
-    kept = StoredNumbers(options.folder / f"claims-{package_digest()}.json")
+    kept = StoredNumbers(options.folder / f"claims-{package_digest()}.jsonl")
     spent = 0.0
     for claim in sorted(claims, key=lambda claim: (claim.seconds, claim.paper, claim.number)):
         missing = _missing(claim, options)
@@ -473,10 +473,14 @@ def _checked(claim: Claim, options: Options, kept: StoredNumbers) -> CheckedClai
         numbers = {name: figure.numbers for name, figure in evidence.figures.items()}
         return {"holds": evidence.holds, "figures": numbers, "seconds": time.process_time() - start}
 
-    try:
-        value = kept.value(claim.name, computed)
-    except Exception as error:  # evidence may fail in any way, and the other claims must still be checked
-        return CheckedClaim(claim, "failed", f"{type(error).__name__}: {error}", seconds=time.process_time() - start)
+    if claim.name not in kept.by_key:
+        try:
+            found = computed()
+        except Exception as error:  # evidence may fail in any way, and the other claims must still be checked
+            seconds = time.process_time() - start
+            return CheckedClaim(claim, "failed", f"{type(error).__name__}: {error}", seconds=seconds)
+        kept.add({claim.name: found})  # a full disk is no fault of the claim: it ends the check
+    value = kept.by_key[claim.name]
     figures = {name: MeasuredFigure(*numbers) for name, numbers in value["figures"].items()}
     evidence = ClaimEvidence(value["holds"], figures)
     outcome, reason = compared(claim, evidence)

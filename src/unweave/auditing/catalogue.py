@@ -23,7 +23,7 @@ from unweave.auditing.measurement import FURTHER, PROPERTIES, Grid, Property, Su
 from unweave.auditing.properties import TICKS, Audit, Promise, PropertyNumber, Result
 from unweave.auditing.run import audit_all, number_of, text_table
 from unweave.metrics import CATALOGUE
-from unweave.whole_files import write_whole
+from unweave.store import write_result
 
 SCHEMA = "unweave.audited/1"
 TABLE = Path(unweave.__file__).parent / "trust" / "audited.json"
@@ -91,9 +91,8 @@ def write_table(audits: Sequence[Audit], path: Path = TABLE, *, keep_others: boo
     if keep_others and path.exists():
         before = read_table(path)
         data = {**before, "metrics": {**before["metrics"], **data["metrics"]}}
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
-    write_whole(path, lambda file: file.write(text.encode()))
+    write_result(path, lambda file: file.write(text.encode()))
 
 
 def read_table(path: Path = TABLE) -> dict[str, Any]:

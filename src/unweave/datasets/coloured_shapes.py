@@ -39,8 +39,8 @@ class ColouredShapes(GridDataSet):
     """
 
     def __init__(self, size: int = 32, keep: Mapping[str, Selection] | None = None) -> None:
-        if size < 8:
-            raise OptionError(f"Shapes cannot be distinguished in {size} pixels: choose a size of at least 8.")
+        if not 8 <= size <= 4096:
+            raise OptionError(f"Shapes cannot be distinguished in {size} pixels: choose a size of 8 to 4096.")
         described = (
             Factor("ground hue", "circular:1"),
             Factor("shape hue", "circular:1"),

@@ -88,7 +88,9 @@ def _views(path: Path) -> NDArray[Any]:
     try:
         sizes = {name: math.prod(shape) for name, shape, _ in whosmat(path)}
         if "im" not in sizes:
-            raise FileError(f"{path} has no array 'im' but {', '.join(sizes) or 'nothing'}: it is another file.")
+            raise FileError(
+                f"{path} has no array 'im' but {printable(', '.join(sizes)) or 'nothing'}: it is another file."
+            )
         refuse_bomb(f"The array 'im' of {path}", sizes["im"], path.stat().st_size)
         views = np.asarray(loadmat(path, variable_names=["im"])["im"])
     except UnweaveError:
@@ -212,7 +214,9 @@ class Shapes3D(GridDataSet):
         arrays = stored_arrays(path)
         missing = [name for name in ("images", "labels") if name not in arrays]
         if missing:
-            raise FileError(f"{path} has no array {missing[0]!r} but {', '.join(arrays)}: it is another file.")
+            raise FileError(
+                f"{path} has no array {missing[0]!r} but {printable(', '.join(arrays))}: it is another file."
+            )
         self._pixels, labels = (checked_array(path, name, arrays[name]) for name in ("images", "labels"))
         if labels.dtype.kind not in "iuf":
             raise FileError(f"labels of {path} are not numbers: it is another file, or damaged.")
@@ -349,7 +353,9 @@ class ZippedArrays:
 
     def _refuse_missing(self, name: str) -> None:
         if name not in self._members:
-            raise FileError(f"{self.path} has no array {name!r} but {', '.join(self.names)}: it is another file.")
+            raise FileError(
+                f"{self.path} has no array {name!r} but {printable(', '.join(self.names))}: it is another file."
+            )
 
 
 class RowsOnDemand:

@@ -17,7 +17,7 @@ from unweave.estimators.counts import BinnedFactors, Binning, entropy_of_counts
 from unweave.estimators.information import Information, JointInformation
 from unweave.estimators.logistic import tuned_probabilities
 from unweave.estimators.probes import LIBRARY
-from unweave.options import Count, Several, Share, Whole, Within, checks_options
+from unweave.options import Count, HeldOut, Several, Whole, Within, checks_options
 from unweave.randomness import random_seed
 
 
@@ -206,7 +206,7 @@ class UsableInformation(JointInformation):
     """
 
     classifier: Literal["logistic", "boosted_trees"] = "logistic"
-    test_share: Share = 0.2
+    test_share: HeldOut = 0.2
     most_rows: Annotated[int, Within(20)] = 10_000
     seed: Whole = 0
 

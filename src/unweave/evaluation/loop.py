@@ -48,6 +48,7 @@ from unweave.metrics import identification, manifold_entropy
 from unweave.metrics.manifolds import traversals
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.names import explains_options
+from unweave.options import check_option_values
 from unweave.progress import Progress, progress_bar
 from unweave.randomness import seed_range
 from unweave.score import Score
@@ -293,6 +294,9 @@ class _Assurance:
     quick: bool
     budget: float
     level: float
+
+    def __post_init__(self) -> None:
+        check_option_values("evaluate", {"quick": bool}, {"quick": self.quick})
 
 
 @explains_options

@@ -774,6 +774,7 @@ class Evaluation:
         """The rows as a data frame of pandas, polars or pyarrow: of ``backend``, or of the first that is installed."""
         return self._shown_by(lambda evaluation: data_frame(frame_columns(evaluation.rows), backend))
 
+    @checks_options
     def code_frame(self, representation: str | None = None, backend: str | None = None) -> Any:
         """Data frame of the codes that depend on a factor, strongest first, if the codes were screened.
 

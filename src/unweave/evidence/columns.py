@@ -544,7 +544,8 @@ def _columns_of_series(series: Any, what: str) -> list[tuple[str, NDArray[Any]]]
 
 def read_column(given: object, where: str) -> tuple[NDArray[Any], Any]:
     """One column as a numpy array, and its row index if it is a pandas series (None otherwise)."""
-    series = nw.from_native(given, series_only=True, pass_through=True)
+    is_array = isinstance(given, np.ndarray)  # of which there may be a hundred thousand
+    series = None if is_array else nw.from_native(given, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return _one_value_per_row(series_values(series), where), _row_index(given)
     return _one_value_per_row(plain(given), where), None
@@ -676,7 +677,10 @@ def probability_table(given: object, where: str) -> FloatArray:
     >>> probability_table([[0.5, 0.5], [0.0, 1.0]], "Factor 'shape'").shape
     (2, 2)
     """
-    table = np.array(plain(given), dtype=np.float64)
+    try:
+        table = np.array(plain(given), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{where} is not made of numbers: pass a table of probabilities.") from None
     if table.ndim != 2 or table.shape[1] < 2:
         raise InputError(
             f"{where} has shape {table.shape}: a table of probabilities has one row per sample and one column per "

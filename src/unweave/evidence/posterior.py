@@ -263,7 +263,10 @@ def _beyond(std: FloatArray) -> NDArray[np.bool_]:
 
 
 def _checked_covariance(given: object, shape: tuple[int, ...]) -> FloatArray:
-    covariance = np.asarray(given, dtype=np.float64)
+    try:
+        covariance = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("The posterior's covariance is not made of numbers: pass an array.") from None
     n_rows, n_codes = shape
     if covariance.shape not in ((n_codes, n_codes), (n_rows, n_codes, n_codes)):
         raise InputError(

@@ -74,12 +74,15 @@ class Opened:
         self._check(names)
         if not (self.is_archive or isinstance(self.content, dict)):
             return self.content.select(names)
-        columns = {name: self.column(name) for name in names}
+        columns = {name: self._entry(name) for name in names}
         return columns[names[0]] if self.is_archive and len(names) == 1 else columns
 
     def column(self, name: str) -> Any:
         """The array or column of this name."""
         self._check([name])
+        return self._entry(name)
+
+    def _entry(self, name: str) -> Any:
         if isinstance(self.content, np.lib.npyio.NpzFile):
             return array_in(self.content, name, self.path)
         if isinstance(self.content, AnnDataArrays):
@@ -289,7 +292,8 @@ def _numbers_in(words: Sequence[str]) -> NDArray[Any] | None:
             numbers = [math.nan if word.strip() in MISSING_WORDS else float(word) for word in words]
         except ValueError:
             return None
-    if "_" in "".join(words):  # Python reads 1_000 as a number
+    joined = "".join(words)
+    if "_" in joined or not joined.isascii():  # Python reads 1_000, and digits of any script, as numbers
         return None
     values = np.array(numbers)
     if not (np.abs(values) > LARGEST_EXACT_INTEGER).any():

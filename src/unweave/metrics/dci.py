@@ -25,6 +25,7 @@ from unweave.metrics.matrices import (
     units,
     varying,
 )
+from unweave.options import HeldOut
 from unweave.randomness import random_stream
 from unweave.score import Score
 
@@ -130,7 +131,7 @@ def dci_explicitness(
     *,
     ladder: LinearThenTrees = LinearThenTrees(),  # noqa: B008 - a frozen value
     floor: Floor = "zero",
-    test_share: Share = 0.2,
+    test_share: HeldOut = 0.2,
     max_rows: Several = 20_000,
     rng: Seed = 0,
 ) -> Score:

@@ -27,9 +27,9 @@ def refuse_missing_device(device: Device) -> None:
     """Raise an `OptionError` if torch cannot use this device here."""
     try:
         torch.empty(0, device=device)
-    except (AssertionError, RuntimeError, TypeError) as error:
-        reason = str(error).split("\n")[0].rstrip(".")
-        raise OptionError(f"device={device!r} cannot be used here ({reason}): choose another, such as 'cpu'.") from None
+    except (AssertionError, RuntimeError, TypeError, ValueError) as error:
+        reason, device = str(error).split("\n")[0].rstrip("."), " ".join(repr(device).split())
+        raise OptionError(f"device={device} cannot be used here ({reason}): choose another, such as 'cpu'.") from None
 
 
 class Randomness:

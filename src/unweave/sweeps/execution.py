@@ -245,7 +245,7 @@ def run(
     """
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
-    if time_limit is not None and not time_limit > 0:
+    if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit > 0):
         raise OptionError(f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0.")
     if not isinstance(sweep, Sweep):
         raise OptionError("This is not a sweep: make one with unweave.sweeps.grid.")

@@ -353,7 +353,7 @@ def grid(
     (6, 'E3', 0)
     """
     chosen = _by_label(metrics)
-    sizes = [n_rows] if isinstance(n_rows, int) else list(n_rows)
+    sizes = list(n_rows) if isinstance(n_rows, Iterable) else [n_rows]
     cells = [
         Cell(world, encoder, n, cell_seed, chosen, protocol or AllRows(), {"world": of_world, "encoder": of_encoder})
         for (of_world, world), (of_encoder, encoder), n, cell_seed in itertools.product(

@@ -22,7 +22,7 @@ from unweave.metrics import manifold_mutual_information
 from unweave.metrics.manifolds import spectrum, traversals
 from unweave.progress import progress_bar
 from unweave.report.figures.geometry import image_grid_figure, information_figure, spectrum_figure
-from unweave.whole_files import write_whole
+from unweave.store import write_result
 from unweave_papers.experiment import ClaimCheck, Options, Pictures
 from unweave_papers.paper000.images import N_CLASSES, DigitImages, digit_images
 
@@ -118,12 +118,11 @@ def _stored(plan: FlowPlan, digits: DigitImages, options: Options) -> MeasuredFl
     names = [field.name for field in fields(MeasuredFlow)]
     if path.exists():
         with np.load(path, allow_pickle=False) as content:
-            arrays = {name: array_in(content, name, path) for name in names}
+            arrays: dict[str, Any] = {name: array_in(content, name, path) for name in names}
         return MeasuredFlow(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
     flow = _trained_and_measured(plan, digits, options, path.with_suffix(".pt"))
-    path.parent.mkdir(parents=True, exist_ok=True)
     measured: dict[str, Any] = {name: np.asarray(getattr(flow, name)) for name in names}
-    write_whole(path, lambda file: np.savez(file, **measured))
+    write_result(path, lambda file: np.savez(file, **measured))
     return flow
 
 

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from unweave.arrays import FloatArray
-from unweave.whole_files import write_whole
+from unweave.store import write_result
 
 GEOMETRY_COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b")
 
@@ -63,8 +63,7 @@ def quiet(axes: Axes) -> None:
 def save(figure: Figure, path: str | Path) -> Path:
     """Write a figure to a file. The extension of the file determines the format."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, lambda file: figure.savefig(file, format=path.suffix[1:] or None, dpi=150, bbox_inches="tight"))
+    write_result(path, lambda file: figure.savefig(file, format=path.suffix[1:] or None, dpi=150, bbox_inches="tight"))
     return path
 
 
