@@ -11,6 +11,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray, Rows
 from unweave.errors import InputError
+from unweave.estimators.correlation import tail_index
 from unweave.evidence import Evidence
 from unweave.identifiability import readouts as read
 from unweave.identifiability.dependence import dependence_p_value
@@ -48,6 +49,8 @@ DEPENDENT = 0.02  # squared correlation of two factors above which directions ar
 NONLINEAR_ROWS = 1_000
 
 ENOUGH_LINEAR = 0.98  # recovery of all factors above which readouts of ranks are not tried
+
+HEAVY = 2.5  # tail index of a factor below which factors and codes are analysed by their ranks alone
 
 ENOUGH = 0.95  # recovery above which trees are not tried
 
@@ -168,7 +171,9 @@ def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
     codes = code_table(evidence, alive, np.arange(evidence.n_rows))
     if not codes.n_codes:
         raise InputError("No code varies, so nothing can be identified: pass codes that differ between rows.")
-    scales = [scales_of(evidence.factors[:, j], evidence.declared_kinds[j]) for j in varying]
+    ranked = _has_heavy_tails(evidence, varying)
+    codes = codes.as_scores() if ranked else codes
+    scales = [scales_of(evidence.factors[:, j], evidence.declared_kinds[j], ranked) for j in varying]
     stacked = np.hstack([scale for each in scales for scale in each])
     path = read.linear_path(codes, stacked, sample.fold, stacked.shape[1])
     targets, places, start = [], [], 0
@@ -191,6 +196,15 @@ def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
     return QuickPart(
         evidence, seed, sample, names, factors, free, implied, model, codes, responses, directions, own, loadings, axes
     )
+
+
+def _has_heavy_tails(evidence: Evidence, varying: Rows) -> bool:
+    """Whether a number among the factors has such heavy tails that a few rows decide every variance.
+
+    All factors and codes are then analysed by their ranks alone, which no monotone map of a code changes.
+    """
+    numbers = [j for j in varying if evidence.kinds[j].is_numeric]
+    return any(tail_index(evidence.factors[:, j]) < HEAVY for j in numbers)
 
 
 def _factors(evidence: Evidence, varying: Rows, sample: Sample, targets: list[FloatArray]) -> tuple[FactorTerms, ...]:
@@ -301,8 +315,9 @@ def _refitted(model: ResponseModel, codes: CodeTable, path: read.Path, places: l
             penalties = np.full(model.sample.n_folds, read.DIRECTION_PENALTIES[best])
         interval = functools.cache(functools.partial(fits.intervals, j, kind, penalties, refits))
         everything = np.ones(model.sample.n_blocks, dtype=bool)
-        weights = fits.weights(kind, penalties[:1], everything)[0].weights[:, fits.columns[j]]
-        return fits.readout(j, chosen), interval, weights / codes.spread[:, None]
+        of_weights = read.DirectionFits(model, codes.as_given()) if codes.ranked else fits
+        weights = of_weights.weights(kind, penalties[:1], everything)[0].weights[:, fits.columns[j]]
+        return fits.readout(j, chosen), interval, weights / codes.as_given().spread[:, None]
 
     return of_factor
 

@@ -34,9 +34,10 @@ def _of_factor(row: LadderRow, number: float) -> Finding:
     reason, codes = _reason(row), [] if row.rung == "absent" else list(row.codes)
     others = row.mixed_with if reason == "mixed" else ()
     about = (row.factor, *others)
+    noise = row.code_noise if reason == "noisy" else 0.0
     if share >= PARTLY:
-        return Finding("factor_partly_identified", factors=about, codes=codes, share=share, reason=reason)
-    return Finding("factor_not_identified", factors=about, codes=codes, share=share, reason=reason)
+        return Finding("factor_partly_identified", factors=about, codes=codes, share=share, reason=reason, noise=noise)
+    return Finding("factor_not_identified", factors=about, codes=codes, share=share, reason=reason, noise=noise)
 
 
 def _reason(row: LadderRow) -> str:
@@ -54,7 +55,7 @@ def _reason(row: LadderRow) -> str:
     min_rows=30,
     chance=0.0,
     bounds=(-0.5, 1.0),
-    version=7,
+    version=8,
     cost="n m d (about 10 functions of each factor), and ridge regressions on all codes",
     fails_when=(
         "codes mix factors that are so dependent in the data that their separate effects must be extrapolated, or a "
@@ -63,6 +64,7 @@ def _reason(row: LadderRow) -> str:
     reference="ours (docs/identification.md), after Joshi et al., 'Who Guards the Guardians?' (003), section 3",
     identity_tolerance=0.01,
     order_tolerance=0.03,
+    moves_at_200_rows=(0.03, 0.12, 0.05),
 )
 def identification(evidence: Evidence, *, rng: int | np.random.Generator | None = 0) -> Score:
     """Recovery of the free factors from codes of their own, beyond that of an average random mixing.

@@ -73,6 +73,7 @@ def concentration(shares: FloatArray) -> FloatArray:
     assumes=(FACTORS_NOT_CORRELATED,),
     factor_by_factor=True,
     undefined_with=("one code",),
+    moves_at_200_rows=(0.0, 0.83, 0.0),
 )
 def infomec_compactness(
     evidence: Evidence, *, estimator: Information = NEIGHBOURS, activity: Activity = "varies"
@@ -132,6 +133,7 @@ def infomec_compactness(
     ),
     assumes=(FACTORS_NOT_CORRELATED,),
     undefined_with=("one factor",),
+    moves_at_200_rows=(0.0, 0.8, 0.0),
 )
 def infomec_modularity(
     evidence: Evidence, *, estimator: Information = NEIGHBOURS, activity: Activity = "varies"
@@ -228,6 +230,7 @@ def labels_from_training(evidence: Evidence, j: int, labelling: Information, tra
     order_tolerance=0.03,
     raw_range="below 0 without a limit, if held-out rows are predicted worse than by the class frequencies",
     factor_by_factor=True,
+    moves_at_200_rows=(0.34, 0.26, 0.0),
 )
 def infomec_explicitness(
     evidence: Evidence,

@@ -68,6 +68,7 @@ BY_NAME: dict[str, Correlation] = {"pearson": Pearson(), "spearman": Spearman(),
     assumes=(FACTORS_NOT_CORRELATED, FEW_CODES_PER_ROW),
     takes_sparse_codes=True,
     version=3,
+    moves_at_200_rows=(0.0, 0.0, 0.0),
 )
 def mcc(
     evidence: Evidence,

@@ -38,6 +38,7 @@ from unweave.score import Score
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.06,
     takes_sparse_codes=True,
+    moves_at_200_rows=(0.0, 0.0, 0.03),
 )
 def dcimig(
     evidence: Evidence,
@@ -105,6 +106,7 @@ def dcimig(
     identity_tolerance=0.06,
     takes_sparse_codes=True,
     factor_by_factor=True,
+    moves_at_200_rows=(0.0, 0.0, 0.06),
 )
 def mig(
     evidence: Evidence,
@@ -178,6 +180,7 @@ def mig(
     identity_tolerance=0.01,
     takes_sparse_codes=True,
     undefined_with=("one factor",),
+    moves_at_200_rows=(0.0, 0.0, 0.04),
 )
 def modularity(
     evidence: Evidence,
@@ -261,6 +264,7 @@ def relative_information_matrix(
     assumes=(FACTORS_NOT_CORRELATED,),
     identity_tolerance=0.06,
     takes_sparse_codes=True,
+    moves_at_200_rows=(0.0, 0.0, 0.04),
 )
 def mig_sup(
     evidence: Evidence,

@@ -239,6 +239,7 @@ def told_together(evidence: Evidence, estimator: Information, joint: JointInform
     identity_tolerance=0.05,
     order_tolerance=0.03,
     factor_by_factor=True,
+    moves_at_200_rows=(0.32, 0.24, 0.01),
 )
 def explicitness_ratio(
     evidence: Evidence,
@@ -301,6 +302,7 @@ CODE_SCALE = Histogram(20, "equal_width")
         "interest, because the score describes the binned codes"
     ),
     takes_sparse_codes=True,
+    moves_at_200_rows=(0.0, 0.0, 0.02),
 )
 def minimality(
     evidence: Evidence,
@@ -378,6 +380,7 @@ NO_OTHERS = Finding("no_other_factors")
     ),
     identity_tolerance=0.02,
     order_tolerance=0.03,
+    moves_at_200_rows=(0.22, 0.42, 0.01),
 )
 def factors_invariance(
     evidence: Evidence,
@@ -497,6 +500,7 @@ def nuisances_invariance(
     identity_tolerance=0.02,
     order_tolerance=0.03,
     factor_by_factor=True,
+    moves_at_200_rows=(0.25, 0.21, 0.01),
 )
 def representations_invariance(
     evidence: Evidence,
@@ -567,6 +571,7 @@ BINS_MATTER = 0.05
     ),
     takes_sparse_codes=True,
     factor_by_factor=True,
+    moves_at_200_rows=(0.0, 0.0, 0.02),
 )
 def sufficiency(
     evidence: Evidence,
