@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
+from unweave.metrics import r2
 from unweave.randomness import random_stream
+from unweave.trust import diagnose, without_codes
 from unweave.trust import effects as steps
-from unweave.trust import without_codes
 from unweave.trust.effects import CheckStep, _halves, _some_collapsed, steps_of
 
 RNG = np.random.default_rng(0)
@@ -134,6 +135,21 @@ def test_redundant_factors_that_no_code_follows_are_removed_and_others_are_set_f
     _, kept, asked = found(redundant=("b",), followed=("b",))
     assert [each.effect for each in kept.steps] == ["dependence"]
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize("same", [lambda x: 2 * x + 1, lambda x: -(x**3), np.exp], ids=["linear", "cube", "exp"])
+@pytest.mark.parametrize(("kept", "other"), [("x", "same"), ("same", "x")])
+@pytest.mark.parametrize("order", [("x", "same", "y"), ("same", "y", "x"), ("y", "x", "same")])
+def test_of_two_factors_that_determine_each_other_the_one_without_a_code_is_redundant(same, kept, other, order):
+    """The score of a code for one of them is that without the other one, and is not lowered by varying both."""
+    x, y = np.random.default_rng(5).normal(size=(2, 1000))
+    factors = {"x": x, "same": same(x), "y": y}
+    evidence = Evidence({name: factors[name] for name in order}, np.column_stack([factors[kept], y]))
+    all_steps = steps_of(evidence, diagnose(evidence))
+    linear = abs(np.corrcoef(x, same(x))[0, 1]) > 1 - 1e-9
+    assert all_steps.left_out in ([("x",), ("same",)] if linear else [(other,)])
+    assert all_steps.set_free == ()
+    assert all_steps.on(r2, r2(evidence)).elsewhere(r2(evidence)) > 0.99
 
 
 def test_every_second_draw_of_an_even_number_is_from_shared_models(found):

@@ -378,3 +378,36 @@ def test_what_the_audit_found_is_in_the_package():
     assert not fails("r2", "P4")
     assert fails("no such metric", "P1")
     assert "Read " in str(advice("P4"))
+
+
+@pytest.mark.parametrize("n_rows", [200, 2000])
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_codes_of_a_conditional_factor(n_rows, noise):
+    """Whether there is an object is a function of its size. Codes that mix both are mixed wherever the two differ."""
+    rng = np.random.default_rng(6)
+    present = rng.integers(0, 2, size=n_rows).astype(float)
+    size = present * rng.normal(2.0, 0.5, size=n_rows)
+    both = np.column_stack([present / present.std(), size / size.std()])
+    metrics = {"mcc": mcc, "r2": r2}
+    for expected in (1.0, 0.8):  # the correlation with independent factors
+        other = math.sqrt(1 - expected**2)
+        codes = both @ [[expected, other], [other, expected]] + noise * rng.normal(size=(n_rows, 2))
+        found = judged(Evidence({"present": present, "size": size}, codes), metrics)
+        assert found["r2"].level == "trust"
+        assert (found["mcc"].level == "trust") == (expected == 1)
+        assert found["mcc"].elsewhere == pytest.approx(expected, abs=0.07)
+
+
+@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("d", [2, 5])
+def test_a_score_that_subjects_lower_is_not_trusted(d, told):
+    """Every factor tells which of 40 subjects a row is from, and thereby all codes: mig is near 0 for perfect codes."""
+    subject = np.arange(200) % 40
+    rng = np.random.default_rng(7)
+    factors = rng.normal(size=(40, d))[subject]
+    codes = factors + 0.1 * rng.normal(size=factors.shape)
+    evidence = Evidence(factors, codes, row_groups=subject if told else None)
+    found = judged(evidence, {"mig": mig, "r2": r2})
+    assert float(mig(evidence)) < 0.1
+    assert (found["mig"].level in ("caution", "do not use"), found["r2"].level) == (True, "trust")
+    assert "depends_on_samples" in [reason.finding.kind for reason in found["mig"].reasons]

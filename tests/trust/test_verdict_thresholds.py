@@ -120,7 +120,7 @@ def test_a_code_that_factors_explain_to_some_hundredths_is_not_taken_for_noise()
 class Tried:
     """Steps with given changes of a score."""
 
-    set_free = ()
+    set_free = left_out = ()
 
     def __init__(self, *changes, misfit=0.0, live=math.nan):
         self.effects, self.live = Effects(changes, misfit), live

@@ -23,7 +23,7 @@ from unweave.sentences import printable
 from unweave.trust.budget import UNKNOWN, DataSizes, Work, table
 from unweave.trust.scoring import ScoredMetric
 
-PANEL_VERSION = 2
+PANEL_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ QUESTIONS = (
             "orthogonality of latents",
             "agreement of two decoders",
         ),
-        ("manifold_entropy", "manifold_total_correlation"),
+        ("manifold_entropy", "manifold_mutual_information", "manifold_total_correlation"),
     ),
 )
 
@@ -153,7 +153,7 @@ def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dic
 def _choices(metrics: MetricChoice | Iterable[MetricChoice] | None) -> list[MetricChoice]:
     if metrics is None:
         return ["panel"]
-    if not (isinstance(metrics, Iterable) or callable(metrics)):
+    if getattr(metrics, "shape", None) == () or not (isinstance(metrics, Iterable) or callable(metrics)):
         raise OptionError(
             f"metrics={metrics!r} does not name metrics: pass names such as ['mcc', 'r2'], 'all' or None for the panel."
         )

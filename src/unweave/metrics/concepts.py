@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray, Rows
 from unweave.card import Count, Metric, Seed, metric, seed_from
 from unweave.errors import InputError, OptionError
+from unweave.estimators.correlation import best_matching
 from unweave.estimators.independence import upper_tail
-from unweave.estimators.matching import best_matching
 from unweave.estimators.sparse import SparseColumns, sparse_ranks
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.splits import shuffled_rows, train_and_test_rows

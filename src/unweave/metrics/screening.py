@@ -68,7 +68,6 @@ def columns_of_dense(dense: FloatArray) -> SparseColumns:
 
 
 EXPECTED = 10  # smallest expected count in the 2 x 2 table for which the chi-squared limit is used
-
 NEAR = 0.7  # Fisher's test is computed if a count deviates by more than this share of the normal critical value
 
 

@@ -23,43 +23,31 @@ from unweave.estimators.regression import (
     unexplained_variances,
 )
 from unweave.evidence import Evidence
+from unweave.evidence.splits import clusters, equal_rows
 from unweave.memo import memoised
 from unweave.randomness import random_stream
 from unweave.responses.factor_bases import FactorView, factor_view
 
 ROWS_TO_SCREEN = 300
-
 ROWS_TO_DECIDE = 1000
 
 # largest unexplained shares: without a condition, and if they decrease with the number of rows
 OPEN = (0.0005, 0.02)
-
 OPEN_CLASSES = (0.05, 0.35)
-
 TIED = 0.1
-
 SHRUNK = 0.75
 
 # unexplained share on few rows: accepted up to the first number, rejected above the second, and in between accepted if
 # it is at most the third number times the share on quarters of these rows
 AT_FIRST = (0.003, 0.05, 0.5)
-
 CLASSES_AT_FIRST = (0.05, 0.6, 0.8)
-
 PAIRS_PER_TARGET = 3
-
 NO_PAIR = 0.85  # largest share that low-degree functions of two factors may leave unexplained if they determine a third
-
 MOST_FACTORS_IN_ALL_PAIRS = 50
-
 SOURCES_OF_MANY = 8
-
 MOST_DECISIONS = 6
-
 ROWS_PER_FUNCTION = 3
-
 NEARLY_BEST = 1.3
-
 Candidate = tuple[int, tuple[int, ...]]
 
 
@@ -332,11 +320,8 @@ def _parts(rows: Rows, n_parts: int) -> list[Rows]:
 
 
 MOST_ROWS = 4000
-
 FEWEST_ROWS = 50
-
 MOST_FACTORS = 64
-
 BETTER = 0.01  # smallest gain in worth for which a factor replaces another
 
 
@@ -469,8 +454,10 @@ def _resolved(sources: dict[int, set[int]], target: int) -> set[int]:
 def factor_constraints(evidence: Evidence, seed: int = 0) -> FactorConstraints:
     """Search the factors of an evidence for functions of others; ``seed`` determines the random rows.
 
-    The search uses at most 4,000 random rows, one row for each row group, and the first 64 factors that vary. If a
-    factor is continuous, rows with equal factors are used once. With fewer than 50 such rows there is no search.
+    The search uses at most 4,000 random rows, one row for each row group or cluster of equal factors, and the first 64
+    factors that vary. If a factor is continuous, rows with equal factors are used once, unless they are so common that
+    a factor does not apply to them, such as the size of an absent object. With fewer than 50 such rows there is no
+    search.
 
     >>> x, y = np.random.default_rng(0).normal(size=(2, 500))
     >>> found = factor_constraints(Evidence({"x": x, "y": y, "size": np.abs(x)}))
@@ -504,6 +491,10 @@ def _separate_rows(evidence: Evidence, seed: int) -> SeparateRows:
     n_separate = order.size
     order = order[:MOST_ROWS]
     n_drawn = order.size
-    if any(kind.is_continuous for kind in evidence.kinds):
-        order = order[np.sort(np.unique(evidence.factors[order], axis=0, return_index=True)[1])]
+    some = evidence.factors[order]
+    same = clusters(some)  # of one subject or video, which may have few enough values to pass for levels
+    if same is None and any(kind.is_continuous for kind in evidence.kinds):
+        same = equal_rows(some)
+    if same is not None:
+        order = order[np.sort(np.unique(same, return_index=True)[1])]
     return SeparateRows(order, n_separate, n_drawn - order.size)

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
-from unweave.estimators.matching import best_matching
+from unweave.estimators.correlation import best_matching
 from unweave.estimators.regression import harmonics, normal_quantiles
 from unweave.evidence import Evidence
+from unweave.responses.constraints import factor_constraints
 from unweave.responses.factor_bases import live_codes, varying_places
 from unweave.responses.responses import distinct_factors, responses_to_factors
 
@@ -289,6 +290,8 @@ class CodeModels:
         Squared errors of each code's best model on held-out rows, in normal scores.
     collapsed : array of m
         Whether the code is known to carry almost no information.
+    settled : array of m
+        Whether the code is linear in a factor and in a function of it, so that its dependence on both is known.
     """
 
     factors: FloatArray
@@ -306,6 +309,7 @@ class CodeModels:
     weights: dict[int, FloatArray]
     least: FloatArray
     collapsed: NDArray[np.bool_]
+    settled: NDArray[np.bool_]
 
     def predicted(self, places: Sequence[Places]) -> dict[int, FloatArray]:
         """Predictions of every model if each factor takes its values from its own places."""
@@ -353,8 +357,11 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
     errors = _Errors(scores, np.stack([np.square(scores - each) for each in (*alone, *in_scores)]), len(alone))
     model = np.array(list(joint))[errors.simplest_joint()]
     belongs, silent = _belonging(evidence, seed)
-    of_codes = np.array([JOINT_MODELS[k].of_code for k in model])
     owner = _owners(evidence, belongs, errors.explained()[: len(alone)].T)
+    owner = _of_coarser_factors(evidence, owner, designs, codes, (joint[0], weights[0]), folds)
+    settled = (owner == NO_FACTOR) & belongs.any(axis=1)
+    model = np.where(settled, 0, model)
+    of_codes = np.array([JOINT_MODELS[k].of_code for k in model])
     fitted = [on_rows[max(j, 0)][:, i] for i, j in enumerate(owner)]
     residuals = np.where(of_codes, codes, scores) - np.column_stack([joint[k][:, i] for i, k in enumerate(model)])
     return CodeModels(
@@ -366,6 +373,7 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
         owner=owner,
         silent=silent,
         collapsed=np.zeros(evidence.n_codes, dtype=bool),
+        settled=settled,
         model=model,
         fitted=np.column_stack(fitted),
         left=scores - np.column_stack([alone[max(j, 0)][:, i] for i, j in enumerate(owner)]),
@@ -402,8 +410,7 @@ class _Errors:
 
     def _as_good(self) -> NDArray[np.bool_]:
         """Whether the error of each model is within one standard error of the error of the best model."""
-        more = self.squares - self.best
-        return np.asarray(more.mean(axis=1) <= more.std(axis=1) / np.sqrt(more.shape[1]) + TINY)
+        return np.stack([_within_error(squares, self.best) for squares in self.squares])
 
 
 def _belonging(evidence: Evidence, seed: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -446,6 +453,44 @@ def _owners(evidence: Evidence, belongs: NDArray[np.bool_], explained: FloatArra
     matched = belongs[rows, columns]
     owner[rows[matched]] = columns[matched]
     return owner
+
+
+def _of_coarser_factors(
+    evidence: Evidence,
+    owner: NDArray[np.intp],
+    designs: Sequence[FactorDesign],
+    codes: FloatArray,
+    linear: tuple[FloatArray, FloatArray],
+    folds: Sequence[Rows],
+) -> NDArray[np.intp]:
+    """The owners, where codes that are linear in a factor and in a function of it belong to the function or to both.
+
+    "Is there an object" is a function of its size. A code that is linear in both is a function of the size with a jump
+    as well, but the simpler model shows what it depends on. ``linear`` are its predictions and weights.
+    """
+    plain, found = JOINT_MODELS[0], owner.copy()
+    predictions, weights = linear
+    for constraint in factor_constraints(evidence).constraints:
+        if constraint.invertible or not constraint.is_single:
+            continue
+        coarse, fine = map(evidence.factor_names.index, (constraint.determined, constraint.by[0]))
+        own = plain.factors_of_columns(designs)[:, coarse]
+        share = (plain.columns(designs)[:, own] @ weights[1:][own]).var(axis=0)  # the codes have variance 1
+        both = np.flatnonzero((owner == fine) & (share >= NEEDED))
+        errors = {
+            j: np.square(codes[:, both] - out_of_fold(designs[j].flexible, codes[:, both], folds)[0])
+            for j in (coarse, fine)
+        }
+        simple = _within_error(np.square(codes - predictions)[:, both], errors[fine])
+        of_coarse = _within_error(errors[coarse], errors[fine])
+        found[both] = np.where(of_coarse, coarse, np.where(simple, NO_FACTOR, fine))
+    return found
+
+
+def _within_error(squares: FloatArray, best: FloatArray) -> NDArray[np.bool_]:
+    """Whether squared errors exceed others by no more than one standard error of the difference (columns)."""
+    more = squares - best
+    return np.asarray(more.mean(axis=0) <= more.std(axis=0) / np.sqrt(len(more)) + TINY)
 
 
 def _of_one_factor(design: FactorDesign, scores: FloatArray, folds: Sequence[Rows]) -> tuple[FloatArray, FloatArray]:
@@ -525,7 +570,7 @@ def shared_models(evidence: Evidence, found: CodeModels, *, seed: int = 0) -> Co
     alike, scores = alike_pairs(found.designs), found.code_scores
     if not alike:
         return None
-    open_ones = ~found.silent & ((found.owner == NO_FACTOR) | np.isin(found.owner, alike))
+    open_ones = ~found.silent & ~found.settled & ((found.owner == NO_FACTOR) | np.isin(found.owner, alike))
     folds = [test for _, test in evidence.folds(N_FOLDS, seed)]
     shared = np.zeros(open_ones.shape, dtype=bool)
     model, residuals, weights = found.model.copy(), found.residuals.copy(), dict(found.weights)
@@ -535,8 +580,7 @@ def shared_models(evidence: Evidence, found: CodeModels, *, seed: int = 0) -> Co
         columns, weights[k] = JOINT_MODELS[k].columns(found.designs), weights[k].copy()
         for ridge in RIDGES:
             predictions, fitted = out_of_fold(columns, scores, folds, ridge)
-            more = np.square(scores - predictions) - found.least
-            as_good = more.mean(axis=0) <= more.std(axis=0) / np.sqrt(len(more)) + TINY
+            as_good = _within_error(np.square(scores - predictions), found.least)
             new = open_ones & as_good & ~shared
             shared |= new
             model[new], weights[k][:, new] = k, fitted[:, new]

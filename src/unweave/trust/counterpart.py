@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from unweave.arrays import FloatArray, Rows
-from unweave.estimators.matching import best_matching
+from unweave.estimators.correlation import best_matching
 from unweave.estimators.regression import GaussianKernel, unexplained_variance
 from unweave.evidence import Evidence, Posterior
+from unweave.evidence.splits import clusters
 from unweave.randomness import random_stream
 from unweave.trust.code_models import MOST_STEPS, TINY, CodeModels, Places, code_models, shared_models
 
@@ -170,13 +171,15 @@ def _read_share(codes: FloatArray, target: FloatArray) -> float:
     return float(np.clip(1 - left, 0.0, 1.0))
 
 
-def distinct_codes(scores: FloatArray, codes: Rows) -> Rows:
-    """These codes without copies of each other."""
+def distinct_codes(scores: FloatArray, codes: Rows, signals: FloatArray | None = None) -> Rows:
+    """These codes without copies of each other, which are copies in the ``signals`` as well, where these are given."""
     if codes.size < 2:
         return codes
-    correlations = np.abs(np.corrcoef(scores[:, codes], rowvar=False))
-    copies = np.triu(correlations > COPIES, 1).any(axis=0)
-    return codes[~copies]
+    with np.errstate(invalid="ignore", divide="ignore"):  # a signal may be constant
+        alike = [
+            np.abs(np.corrcoef(each[:, codes], rowvar=False)) > COPIES for each in (scores, signals) if each is not None
+        ]
+    return codes[~np.triu(np.logical_and.reduce(alike), 1).any(axis=0)]
 
 
 OWN_INFORMATION = 0.05  # share of a mixed code's variance that other codes do not explain
@@ -200,9 +203,10 @@ class DrawnCodes:
         *,
         modelled: bool,
         n_removed: int,
+        samples: Rows | None = None,
     ) -> None:
         self.responses, self.tellers, self.places, self.generator = responses, tellers, places, generator
-        self.modelled, self.n_removed = modelled, n_removed
+        self.modelled, self.n_removed, self.samples = modelled, n_removed, samples
         self.predicted = responses.predicted(places)
         self.n_rows = places[0].low.size
         self.more_rows = self.n_rows > len(responses.codes)
@@ -217,7 +221,7 @@ class DrawnCodes:
             return fresh_code(found, code, places, self.generator) if self.more_rows else found.codes[places.low, code]
         at_random = self.generator.integers(len(found.codes), size=self.n_rows)
         if found.silent[code]:
-            return found.codes[at_random, code]
+            return found.codes[self._of_whole_samples(at_random), code]
         drawn = self.predicted[found.model[code]][:, code] + found.residuals[self._similar_rows, code]
         return drawn if found.of_codes[code] else from_scores(drawn, found, code)
 
@@ -230,8 +234,21 @@ class DrawnCodes:
         observed = np.hstack(scaled)
         wanted = np.hstack([where.of(columns) for where, columns in zip(self.places, scaled, strict=True)])
         others = (np.arange(self.n_rows) + self.generator.integers(1, n, size=(CANDIDATES, self.n_rows))) % n
+        others = self._of_whole_samples(others)
         distances = np.stack([np.square(observed[rows] - wanted).sum(axis=1) for rows in others])
         return np.asarray(others[distances.argmin(axis=0), np.arange(self.n_rows)])
+
+    def _of_whole_samples(self, rows: Rows) -> Rows:
+        """Random rows, where those of one subject are exchanged for rows of one other subject, whose noise they share.
+
+        The last axis of ``rows`` is that of the drawn rows.
+        """
+        if self.samples is None:
+            return rows
+        first, counts = np.unique(self.samples, return_index=True, return_counts=True)[1:]
+        chosen = self.samples[rows[..., first]][..., self.samples]
+        within = (self.generator.uniform(size=chosen.shape) * counts[chosen]).astype(np.intp)
+        return np.asarray(np.argsort(self.samples, kind="stable")[(np.cumsum(counts) - counts)[chosen] + within])
 
     def without_redundant(self) -> list[FloatArray]:
         """The codes without those that are copies, parts of one factor, functions of other codes, or noise.
@@ -243,7 +260,10 @@ class DrawnCodes:
         factors = range(len(self.places))
         columns = [column for j in self.tellers for column in self._for_factor(j)]
         stands = stands_for_its_factor(found)
-        mixed = distinct_codes(found.code_scores, np.flatnonzero(~stands & ~found.silent & ~found.collapsed))
+        mixed = np.flatnonzero(~stands & ~found.silent & ~found.collapsed)
+        # codes that are equal here may differ where factors that go together here do not
+        signals = np.column_stack([self.predicted[k][:, i] for i, k in enumerate(found.model)])
+        mixed = distinct_codes(found.code_scores, mixed, signals if self.modelled else None)
         if not each_told(self.tellers, len(factors)):
             columns += self._of_mixed(mixed, [j for j in factors if j not in self.tellers], columns)
         silent = self.generator.permutation(np.flatnonzero(found.silent & ~found.collapsed))
@@ -406,8 +426,10 @@ class Counterpart:
             else Places.between_rows(column, n_rows, generator)
             for design, column in zip(found.designs, found.factors.T, strict=True)
         ]
+        samples = clusters(found.factors) if where == "here" else None
+        modelled, n_removed = where != "as it is", self.n_removed
         codes = DrawnCodes(
-            self.responses, self.tellers, places, generator, modelled=where != "as it is", n_removed=self.n_removed
+            found, self.tellers, places, generator, modelled=modelled, n_removed=n_removed, samples=samples
         )
         columns = [codes.of(i) for i in range(found.codes.shape[1])] if same_codes else codes.without_redundant()
         factors = np.column_stack([where_drawn.of(found.factors[:, j]) for j, where_drawn in enumerate(places)])

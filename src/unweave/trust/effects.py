@@ -11,7 +11,11 @@ import numpy as np
 
 from unweave.card.decorator import Choice, card_of
 from unweave.evidence import Evidence
+from unweave.evidence.splits import clusters
+from unweave.options import checks_options
 from unweave.randomness import random_stream
+from unweave.responses.factor_bases import varying_places
+from unweave.responses.responses import distinct_factors
 from unweave.score import Score
 from unweave.trust.counterpart import ENOUGH_ROWS, Counterpart, Where, independent_draws, with_factors
 from unweave.trust.diagnosis import Diagnosis
@@ -32,6 +36,8 @@ MISFIT = 0.10  # tolerated error of the score of modelled codes for the observed
 EXPLICITNESS = "explicitness"
 
 MEAN = 1e-6
+
+PRECISE = 0.005  # standard error of a mean over draws, as a share of the metric's range, at which no more are drawn
 
 Draws = tuple[Evidence, ...]
 
@@ -123,6 +129,17 @@ class Steps:
     scores: dict[tuple[object, ...], float] = field(default_factory=dict)
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """Redundant factors that the first step removes."""
+        return tuple(
+            name
+            for step in self.steps[:1]
+            if step.effect == "redundant factors"
+            for name in step.before[0].factor_names
+            if name not in step.after[0].factor_names
+        )
+
+    @property
     def evidences(self) -> tuple[Evidence, ...]:
         """The data sets on which a metric has to be computed."""
         draws = [self.control, self.without_collapsed, self.halves, *(step.after for step in self.steps)]
@@ -171,13 +188,21 @@ class Steps:
         return self._mean(metric, self.without_collapsed, score) if self.without_collapsed else math.nan
 
     def _mean(self, metric: Choice, draws: Draws, score: Score) -> float:
-        """Mean of the raw scores, clipped after averaging, because clipping first would raise a mean near the bound."""
+        """Mean of the raw scores, clipped after averaging, because clipping first would raise a mean near the bound.
+
+        Draws stop after an even number of them, as two models may take turns, once the mean is precise.
+        """
         if len(draws) == 1 and self._is_observed(draws[0]):
             return score.value
-        key = (id(metric), *map(id, draws))
+        key, width = (id(metric), *map(id, draws)), score.bounds[1] - score.bounds[0]
         if key not in self.scores:
-            found = [score_or_reason(metric, evidence) for evidence in draws]
-            self.scores[key] = float(np.clip(np.mean(raw_values(found)), *score.bounds))
+            values: list[float] = []
+            for evidence in draws:
+                values += raw_values([score_or_reason(metric, evidence)])
+                limit = PRECISE * width * math.sqrt(len(values)) if math.isfinite(width) else -1.0
+                if len(values) % 2 == 0 and np.std(values, ddof=1) <= limit:
+                    break
+            self.scores[key] = float(np.clip(np.mean(values), *score.bounds))
         return self.scores[key]
 
     def _is_observed(self, drawn: Evidence) -> bool:
@@ -210,7 +235,9 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     free, set_free, counterpart = _free_factors(evidence, diagnosis, seed)
     steps = [CheckStep("redundant factors", (evidence,), (free,))] if free.n_factors < evidence.n_factors else []
     lighter = (without_codes(evidence, diagnosis.dead_codes),) if _some_collapsed(evidence, diagnosis) else ()
-    dependent, few = bool(set_free or diagnosis.free_pairs), evidence.n_rows < ENOUGH_ROWS
+    # rows of one subject have the factors of the subject together, however independent those of subjects are
+    dependent = bool(set_free or diagnosis.free_pairs) or clusters(evidence.factors) is not None
+    few = evidence.n_rows < ENOUGH_ROWS
     extra = counterpart.redundant_codes() > 0
     if not (dependent or extra or few):
         return Steps(tuple(steps), without_collapsed=lighter, observed=evidence)
@@ -231,15 +258,27 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
 
 def _free_factors(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> tuple[Evidence, tuple[str, ...], Counterpart]:
     """Evidence without redundant factors that no code responds to, the names of the others, and the counterpart."""
-    redundant, collapsed = diagnosis.redundant_factors, diagnosis.dead_codes
+    collapsed = diagnosis.dead_codes
     points = with_factors(evidence, evidence.factor_names)  # without a posterior, collapsed codes are kept
     whole = Counterpart.of(points, collapsed=collapsed, seed=seed)
+    redundant = _of_equivalents(points, whole, diagnosis.redundant_factors)
     set_free = whole.followed(redundant)
     left_out = [name for name in redundant if name not in set_free]
     if not left_out:
         return points, set_free, whole
     free = with_factors(evidence, [name for name in evidence.factor_names if name not in left_out])
     return free, set_free, Counterpart.of(free, collapsed=collapsed, n_removed=len(left_out), seed=seed)
+
+
+def _of_equivalents(evidence: Evidence, whole: Counterpart, redundant: Sequence[str]) -> tuple[str, ...]:
+    """The redundant factors; of factors that determine each other, those that no code responds to."""
+    names, alike = np.take(evidence.factor_names, varying_places(evidence)), distinct_factors(evidence).alike
+    chosen = list(redundant)
+    for name in whole.followed(redundant):
+        others = [str(each) for each in names[alike == alike[names == name]] if each not in chosen]
+        if others and not whole.followed(others):  # codes cannot show which of them they depend on
+            chosen[chosen.index(name)] = others[0]
+    return tuple(chosen)
 
 
 def _dependence_step(free: Evidence, drawn: Draws, draws: _Draw, n_draws: int) -> CheckStep:
@@ -264,6 +303,7 @@ def _some_collapsed(evidence: Evidence, diagnosis: Diagnosis) -> bool:
     return bool(varying) and len(diagnosis.dead_codes) < evidence.n_codes
 
 
+@checks_options
 def without_codes(evidence: Evidence, names: Sequence[str]) -> Evidence:
     """The evidence without these codes; a posterior is replaced by its point codes.
 
@@ -282,8 +322,9 @@ def without_codes(evidence: Evidence, names: Sequence[str]) -> Evidence:
 
 
 def _halves(evidence: Evidence, seed: int) -> Draws:
-    """Random halves of the rows, whole row groups where there are any."""
-    groups = np.arange(evidence.n_rows) if evidence.row_groups is None else evidence.row_groups
+    """Random halves of the rows, whole row groups or samples with several rows where there are any."""
+    known = evidence.same_rows if evidence.row_groups is None else evidence.row_groups
+    groups = np.arange(evidence.n_rows) if known is None else known
     n_groups = int(groups.max()) + 1
     orders = [random_stream(seed, "halves", k).permutation(n_groups)[: n_groups // 2] for k in range(N_DRAWS)]
     return tuple(evidence.rows(np.flatnonzero(np.isin(groups, order))) for order in orders)

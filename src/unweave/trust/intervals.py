@@ -19,6 +19,7 @@ from unweave.estimators.correlation import tail_index
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust.budget import FEWEST_PARTS, N_PARTS, DrawPlan
@@ -280,6 +281,7 @@ class Interval:
         return (float(np.clip(self.lower, *self.bounds)), float(np.clip(self.upper, *self.bounds)))
 
 
+@checks_options
 def interval(
     metric: Choice,
     evidence: Evidence,

@@ -9,33 +9,39 @@ from unweave.card.decorator import Choice, card_of
 from unweave.errors import InputError
 from unweave.evidence import Evidence
 from unweave.findings import Finding
+from unweave.options import checks_options
 from unweave.score import Score
 from unweave.trust.counterpart import ENOUGH_ROWS
 from unweave.trust.diagnosis import Diagnosis, diagnose
-from unweave.trust.effects import EFFECTS, Change, Effects, steps_of
+from unweave.trust.effects import EFFECTS, Change, Effects, Steps, steps_of
 from unweave.trust.floors import NoiseFloor
 from unweave.trust.verdict_record import SECTIONS, Level, Reason, Verdict
 
 ROUNDING = 0.005
 
 
-def reason_of_change(change: Change, score: Score, diagnosis: Diagnosis, set_free: tuple[str, ...]) -> Reason:
+def reason_of_change(change: Change, score: Score, diagnosis: Diagnosis, steps: Steps) -> Reason:
     """The reason that describes a change; the advice is added when all verdicts are known."""
     before, after = change.before, change.after
     further = abs(before - score.value) >= ROUNDING
     section = SECTIONS[EFFECTS[change.effect]]
     how = f"unweave.trust.score_changes(metric, evidence)[{change.effect!r}], unweave.diagnose(evidence)"
     if change.effect == "redundant factors":
-        names = tuple(name for name in diagnosis.redundant_factors if name not in set_free)
-        found = Finding("depends_on_redundant_factors", before=before, after=after, further=further, factors=names)
+        found = Finding(
+            "depends_on_redundant_factors", before=before, after=after, further=further, factors=steps.left_out
+        )
         return Reason(
             found, "effective dimension", diagnosis.effective_dimension, section, None, f"{how}.effective_dimension"
         )
-    if change.effect == "dependence" and set_free:
-        found = Finding("depends_on_constraint", before=before, after=after, further=further, factors=set_free)
+    if change.effect == "dependence" and steps.set_free:
+        found = Finding("depends_on_constraint", before=before, after=after, further=further, factors=steps.set_free)
         return Reason(
             found, "effective dimension", diagnosis.effective_dimension, section, None, f"{how}.effective_dimension"
         )
+    if change.effect == "dependence" and not diagnosis.free_pairs:
+        n_samples = diagnosis.rows_looked_at
+        found = Finding("depends_on_samples", before=before, after=after, further=further, n_samples=n_samples)
+        return Reason(found, "samples", n_samples, section, None, f"{how}.rows_looked_at")
     if change.effect == "dependence":
         pair = diagnosis.free_pairs[0]
         n_rows = diagnosis.rows_looked_at if diagnosis.rows_looked_at < diagnosis.n_rows else 0
@@ -178,6 +184,7 @@ def _advice(found: Finding) -> Finding:
     return Finding("read_a_lower_floor")
 
 
+@checks_options
 def score_changes(metric: Choice, evidence: Evidence, *, seed: int = 0) -> Mapping[str, Change]:
     """How a score changes with each effect that applies to these data, as in the reasons of a verdict.
 
@@ -205,6 +212,7 @@ def score_changes(metric: Choice, evidence: Evidence, *, seed: int = 0) -> Mappi
     return {change.effect: change for change in _effects(metric, evidence, seed)[1].changes}
 
 
+@checks_options
 def score_elsewhere(metric: Choice, evidence: Evidence, *, seed: int = 0) -> float:
     """The estimated score without the effects of `score_changes`, as far as their estimates are reliable.
 
@@ -220,6 +228,7 @@ def score_elsewhere(metric: Choice, evidence: Evidence, *, seed: int = 0) -> flo
     return found.elsewhere(score)
 
 
+@checks_options
 def modelled_score(metric: Choice, evidence: Evidence, *, seed: int = 0) -> float:
     """The score of modelled codes for the observed factors.
 
@@ -238,9 +247,10 @@ def modelled_score(metric: Choice, evidence: Evidence, *, seed: int = 0) -> floa
 
 
 def _effects(metric: Choice, evidence: Evidence, seed: int) -> tuple[Score, Effects]:
+    card = card_of(metric)  # refuses what is no metric
     score = metric(evidence)
     if not math.isfinite(score.bounds[1] - score.bounds[0]):
         raise InputError(
-            f"{card_of(metric).name} has no finite bounds, so its changes cannot be judged: use a metric with bounds."
+            f"{card.name} has no finite bounds, so its changes cannot be judged: use a metric with bounds."
         )
     return score, steps_of(evidence, diagnose(evidence), seed=seed).on(metric, score)

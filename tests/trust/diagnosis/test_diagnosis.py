@@ -45,6 +45,27 @@ def test_dependence_that_no_correlation_shows():
     assert abs(pair.strength - 0.8) < 0.1  # z2 = .8 f(z1) + .6 e, so the best function of z1 correlates .8
 
 
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+@pytest.mark.parametrize("n_rows", [200, 2000])
+def test_a_factor_that_does_not_apply_to_many_rows_determines_whether_it_applies(share, n_rows):
+    """Rows without an object are equal in both factors, and are not repetitions of one row."""
+    rng = np.random.default_rng(3)
+    present = (rng.uniform(size=n_rows) < share).astype(float)
+    found = diagnose(Evidence({"present": present, "size": present * rng.normal(2.0, 0.5, size=n_rows)}))
+    assert (found.redundant_factors, found.effective_dimension) == (("present",), 1)
+
+
+@pytest.mark.parametrize(("n_subjects", "rows_each"), [(20, 10), (40, 5), (100, 20), (200, 10)])
+@pytest.mark.parametrize("told", [False, True])
+def test_subjects_do_not_make_factors_functions_of_each_other(n_subjects, rows_each, told):
+    """Every subject has values of its own, so that any factor tells the subject and thereby all other factors."""
+    subject = np.repeat(np.arange(n_subjects), rows_each)
+    factors = np.random.default_rng(4).normal(size=(n_subjects, 3))[subject]
+    found = diagnose(Evidence(factors, row_groups=subject if told else None))
+    assert found.constraints == ()
+    assert found.rows_looked_at == n_subjects
+
+
 @pytest.mark.parametrize(("function", "invertible"), [("cube", True), ("tanh", True), ("square", False)])
 def test_function_of_one_factor(function, invertible):
     found = of_world(OneFactorConstraint(4, (function,)))
