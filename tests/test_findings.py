@@ -312,10 +312,13 @@ def test_narrow_codes_are_one_or_several():
         (["x", "y"], "mixed", "mixed with y"),
         (["x", "y", "z"], "mixed", "mixed with y and z"),
         (["x", "y"], "absent", "no code depends on it"),
+        (["x"], "noisy", "31 % of the variance of its code is not explained by any factor"),
     ],
 )
 def test_why_a_factor_is_not_identified(factors, reason, why):
-    found = Finding("factor_not_identified", factors=factors, share=0.25, reason=reason)
+    found = Finding(
+        "factor_not_identified", factors=factors, share=0.25, reason=reason, noise=0.312 * (reason == "noisy")
+    )
     assert str(found) == f"x is not identified (0.25): {why}."
 
 

@@ -218,6 +218,7 @@ VALUES = {
     "assumes": ([()], [[], ("factors",), None]),
     "identity_tolerance": TOLERANCE,
     "order_tolerance": TOLERANCE,
+    "moves_at_200_rows": ([(), (0.0, 0.1, 2)], [0.1, (0.1,), [0.1, 0.1, 0.1], (0.1, 0.1, -0.1), None]),
     "takes_factor_tables": BOOLEAN,
     "takes_sparse_codes": BOOLEAN,
     "factor_by_factor": BOOLEAN,

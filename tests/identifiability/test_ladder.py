@@ -223,6 +223,34 @@ def test_intervals_of_small_leakage_cover_it():
     assert np.mean(inside) >= 0.85
 
 
+def test_heavy_tails_are_read_by_ranks_which_no_monotone_map_of_the_codes_changes():
+    """t with 2 degrees of freedom: a few rows decide every variance of values."""
+    shift = [1, 2, 0]
+    plain, rungs_of_all = [], []
+    for seed in range(6):
+        z = np.random.default_rng(seed).standard_t(2, size=(600, 3))
+        mixed = z + 0.5 * z[:, shift]
+        found = [ladder(z, codes, quick=True) for codes in (mixed, np.cbrt(mixed), mixed**3)]
+        scores = [unweave.metrics.identification(z, codes).raw for codes in (mixed, np.cbrt(mixed), mixed**3)]
+        assert np.ptp(scores) < 0.01
+        assert np.ptp([each.direction for each in found]) < 0.01
+        rungs_of_all += rungs(found[0])
+        plain.append(scores[0])
+    assert np.ptp(plain) < 0.25
+    assert set(rungs_of_all) == {"own direction"}
+
+
+def test_directions_of_heavy_tails_apply_to_the_codes_as_given():
+    """Weights of a code's values, and not of its ranks: they do not change when all codes are multiplied."""
+    z = np.random.default_rng(0).standard_t(2, size=(600, 2))
+    turned = z @ [[0.8, 0.6], [-0.6, 0.8]]
+    once, larger = (ladder(z, scale * turned, quick=True).directions for scale in (1.0, 10.0))
+    for name, weights in once.items():
+        np.testing.assert_allclose(larger[name], weights / 10, rtol=1e-6)
+        along = np.abs(np.corrcoef(turned @ weights.ravel(), z[:, list(once).index(name)])[0, 1])
+        assert along > 0.9
+
+
 def test_a_dropped_factor_is_absent_though_another_one_depends_on_it():
     """The code is the correlated factor exactly, so what the model does not fit correlates with the dropped one."""
     rungs = []

@@ -119,6 +119,10 @@ def _is_whole_from(least: int) -> Callable[[object], bool]:
     return lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
+def _are_moves(value: object) -> bool:
+    return isinstance(value, tuple) and len(value) in (0, 3) and all(_is_number(each) and each >= 0 for each in value)
+
+
 def _are_bounds(value: object) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and all(map(_is_number, value)) and value[0] < value[1]
 
@@ -163,6 +167,7 @@ RULES: dict[str, Rule] = {
     "assumes": (_are(tuple, Assumption), "a tuple of Assumption"),
     "identity_tolerance": _TOLERANCE,
     "order_tolerance": _TOLERANCE,
+    "moves_at_200_rows": (_are_moves, "three numbers from 0 for order, doubling and sign, or () if not measured"),
     "takes_factor_tables": (lambda value: isinstance(value, bool), "True or False"),
     "takes_sparse_codes": (lambda value: isinstance(value, bool), "True or False"),
     "factor_by_factor": (lambda value: isinstance(value, bool), "True or False"),
@@ -214,6 +219,7 @@ class CardFields(TypedDict):
     assumes: NotRequired[tuple[Assumption, ...]]
     identity_tolerance: NotRequired[float]
     order_tolerance: NotRequired[float]
+    moves_at_200_rows: NotRequired[tuple[float, ...]]
     takes_factor_tables: NotRequired[bool]
     takes_sparse_codes: NotRequired[bool]
     takes_code_groups: NotRequired[bool]
@@ -233,7 +239,9 @@ class Card:
     pairing' if the metric does not relate codes to factors. A ``best`` of nan means that no value is better than
     another. ``identity_tolerance`` is the largest allowed difference between ``best`` and the score of codes that equal
     the factors, at 2,000 rows. ``order_tolerance`` is the largest allowed change of the score when rows or codes are
-    reordered (0 for metrics without a split or trees). ``takes_factor_tables`` tells whether a factor may be a table of
+    reordered (0 for metrics without a split or trees). ``moves_at_200_rows`` are the largest of 96 measured changes of
+    the score of 200 rows: for rows in another order, for every row twice, and for codes with the opposite sign; it is
+    empty if they were not measured. ``takes_factor_tables`` tells whether a factor may be a table of
     probabilities p(y | x); other metrics need labels. ``takes_sparse_codes`` tells whether codes may be a sparse
     matrix, and ``takes_code_groups`` whether each group of codes is one unit. ``factor_by_factor`` tells whether the
     score is the mean over factors of scores that each depend on one factor only, so that factors may be labelled on
@@ -259,6 +267,7 @@ class Card:
     assumes: tuple[Assumption, ...] = ()
     identity_tolerance: float = 1e-6
     order_tolerance: float = 0.0
+    moves_at_200_rows: tuple[float, ...] = ()
     takes_factor_tables: bool = False
     takes_sparse_codes: bool = False
     takes_code_groups: bool = False

@@ -56,6 +56,7 @@ def explained(entry: Metric) -> str:
                 **({"Raw scores": card.raw_range} if card.raw_range else {}),
                 "Chance level": chance_in_words(card),
                 "Row order": _order_in_words(card),
+                **_at_200_rows_in_words(card),
             }
         ),
         f"Formula:\n\n{formula}",
@@ -118,6 +119,17 @@ def _order_in_words(card: Card) -> str:
         "matters, because it decides splits, folds or draws: another order changes the score by up to "
         f"{card.order_tolerance:g} at 2,000 rows, and by more with fewer rows (run several seeds to see how much)"
     )
+
+
+def _at_200_rows_in_words(card: Card) -> dict[str, str]:
+    """How much changes that carry no information moved the score of 200 rows; nothing if it was not measured."""
+    changes = ("rows in another order", "every row twice", "codes with the opposite sign")
+    known = dict(zip(changes, card.moves_at_200_rows, strict=False))
+    if not known:
+        return {}
+    kept = [change for change, moved in known.items() if moved <= ROUNDING]
+    parts = [f"{change} moved the score by up to {moved:g}" for change, moved in known.items() if moved > ROUNDING]
+    return {"At 200 rows": "; ".join([*parts, *([f"{_joined(tuple(kept))} did not move it"] if kept else [])])}
 
 
 def _best_in_words(card: Card) -> str:

@@ -377,9 +377,12 @@ class Row:
 
     @property
     def noise(self) -> float | None:
-        """Score of random codes: the noise floor, or else the chance level of the card."""
+        """Score of random codes: the noise floor, or the chance level of the card if no floor was asked for.
+
+        It is None where a floor was asked for and could not be computed.
+        """
         floor = self.noise_floor
-        return floor.floor if floor is not None and floor.defined else self.chance
+        return self.chance if floor is None else floor.floor if floor.defined else None
 
     def __repr__(self) -> str:
         shown = "no score" if self.score is None else f"{self.score.value:.4g}"

@@ -11,6 +11,7 @@ import numpy as np
 
 from unweave.arrays import FloatArray, Rows
 from unweave.errors import InputError
+from unweave.estimators.correlation import tail_index
 from unweave.evidence import Evidence
 from unweave.evidence.columns import quoted
 from unweave.identifiability import readouts as read
@@ -48,6 +49,8 @@ DEPENDENT = 0.02  # squared correlation of two factors above which directions ar
 NONLINEAR_ROWS = 1_000
 
 ENOUGH_LINEAR = 0.98  # recovery of all factors above which readouts of ranks are not tried
+
+HEAVY = 2.5  # tail index of a factor below which factors and codes are analysed by their ranks alone
 
 ENOUGH = 0.95  # recovery above which trees are not tried
 
@@ -199,8 +202,8 @@ def _live_codes(evidence: Evidence) -> CodeTable:
 
 
 @memoised(on="factors", by_row=True)
-def _scales(evidence: Evidence, j: int) -> tuple[FloatArray, ...]:
-    return scales_of(evidence.factors[:, j], evidence.declared_kinds[j])
+def _scales(evidence: Evidence, j: int, ranks_alone: bool) -> tuple[FloatArray, ...]:
+    return scales_of(evidence.factors[:, j], evidence.declared_kinds[j], ranks_alone)
 
 
 @memoised(on="both")
@@ -209,7 +212,9 @@ def _linear(evidence: Evidence, seed: int) -> _Linear:
     sample, codes = _checked_sample(evidence, varying, seed), _live_codes(evidence)
     if not codes.n_codes:
         raise InputError("No code varies, so nothing can be identified: pass codes that differ between rows.")
-    scales = [_scales(evidence, int(j)) for j in varying]
+    ranked = _has_heavy_tails(evidence)
+    codes = codes.as_scores() if ranked else codes
+    scales = [_scales(evidence, int(j), ranked) for j in varying]
     stacked = np.hstack([scale for each in scales for scale in each])
     path = read.linear_path(codes, stacked, sample.fold, stacked.shape[1])
     chosen, places, start = [], [], 0
@@ -260,6 +265,16 @@ def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
     )
 
 
+@memoised(on="factors")
+def _has_heavy_tails(evidence: Evidence) -> bool:
+    """Whether a number among the factors has such heavy tails that a few rows decide every variance.
+
+    All factors and codes are then analysed by their ranks alone, which no monotone map of a code changes.
+    """
+    numbers = [j for j in varying_places(evidence) if evidence.kinds[j].is_numeric]
+    return any(tail_index(evidence.factors[:, j]) < HEAVY for j in numbers)
+
+
 def _factors(evidence: Evidence, varying: Rows, sample: Sample, scales: tuple[int, ...]) -> tuple[FactorTerms, ...]:
     factors = []
     for j, scale in zip(varying.tolist(), scales, strict=True):
@@ -274,7 +289,8 @@ def _factors(evidence: Evidence, varying: Rows, sample: Sample, scales: tuple[in
 @memoised(on="factors")
 def _terms(evidence: Evidence, j: int, scale: int, n_functions: int, n_classes: int) -> FactorTerms:
     """The factor as columns; those of permuted evidence have another order of rows."""
-    column, declared, target = evidence.factors[:, j], evidence.declared_kinds[j], _scales(evidence, j)[scale]
+    target = _scales(evidence, j, _has_heavy_tails(evidence))[scale]
+    column, declared = evidence.factors[:, j], evidence.declared_kinds[j]
     return factor_of(evidence.factor_names[j], column, declared, target, n_functions, n_classes)
 
 
@@ -372,8 +388,9 @@ def _refitted(model: ResponseModel, codes: CodeTable, path: read.Path, places: l
             penalties = np.full(model.sample.n_folds, read.DIRECTION_PENALTIES[best])
         interval = functools.cache(functools.partial(fits.intervals, j, kind, penalties, refits))
         everything = np.ones(model.sample.n_blocks, dtype=bool)
-        weights = fits.weights(kind, penalties[:1], everything)[0].weights[:, fits.columns[j]]
-        return fits.readout(j, chosen), interval, weights / codes.spread[:, None]
+        of_weights = read.DirectionFits(model, codes.as_given()) if codes.ranked else fits
+        weights = of_weights.weights(kind, penalties[:1], everything)[0].weights[:, fits.columns[j]]
+        return fits.readout(j, chosen), interval, weights / codes.as_given().spread[:, None]
 
     return of_factor
 

@@ -592,7 +592,7 @@ def components(codes: CodeTable, n: int, rows: Rows) -> FloatArray:
         values, turns = linalg.eigh(standard.T @ standard, subset_by_index=[low, codes.n_codes - 1])
         scores = standard @ turns
     else:
-        fewer = CodeTable(codes.evidence, codes.alive, codes.rows[rows], codes.mean, codes.spread)
+        fewer = replace(codes, rows=codes.rows[rows])
         inner = inner_products(fewer, standard=True)
         mean = inner.mean(axis=0)
         inner = inner - mean - mean[:, None] + mean.mean()

@@ -193,11 +193,11 @@ def ordered_basis(columns: FloatArray) -> FloatArray:
     return np.asarray(basis * np.sqrt(len(columns)))
 
 
-def scales_of(column: FloatArray, declared: DeclaredKind) -> tuple[FloatArray, ...]:
+def scales_of(column: FloatArray, declared: DeclaredKind, ranks_alone: bool = False) -> tuple[FloatArray, ...]:
     """Alternative targets of a factor: ranks and values of a number; one for a circle or for classes."""
     if declared.kind.is_numeric and np.unique(column).size > 2:
-        values = clipped_values(column[:, None])
-        return normal_scores(column[:, None]), values - values.mean(axis=0)
+        scores, values = normal_scores(column[:, None]), clipped_values(column[:, None])
+        return (scores,) if ranks_alone else (scores, values - values.mean(axis=0))
     if declared.kind.is_circular:
         waves = declared.target_columns(column)
         return (waves - waves.mean(axis=0),)
@@ -564,6 +564,10 @@ class CodeTable:
         """The codes replaced by normal scores of their ranks."""
         m = self.n_codes
         return CodeTable(self.evidence, self.alive, self.rows, np.zeros(m), np.ones(m), ranked=True)
+
+    def as_given(self) -> CodeTable:
+        """The codes as given."""
+        return code_table(self.evidence, self.alive, self.rows) if self.ranked else self
 
     @property
     def n_codes(self) -> int:

@@ -40,6 +40,7 @@ from unweave.score import Score
     reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
     raw_range="above 1 if there are fewer codes than factors",
     takes_code_groups=True,
+    moves_at_200_rows=(0.0, 0.0, 0.0),
 )
 def dci_size(evidence: Evidence) -> Score:
     """Number of factors per code, counting only those that vary.
@@ -125,6 +126,7 @@ def losses_by_capacity(
     order_tolerance=0.02,
     takes_code_groups=True,
     version=3,
+    moves_at_200_rows=(0.9, 0.63, 0.01),
 )
 def dci_explicitness(
     evidence: Evidence,
@@ -193,6 +195,7 @@ def dci_explicitness(
 
 Normalise = Literal["factor", "skill", "none"]
 Weights = Literal["importance", "uniform"]
+DeadCodes = Literal["left out", "counted"]
 DEFAULT_PROBE = BoostedTrees()
 NOTHING_USED = Finding("probe_used_no_code")
 
@@ -251,12 +254,13 @@ def weighted_mean(scores: FloatArray, totals: FloatArray, weights: Weights) -> f
     measures="compactness",
     cost="one probe per factor, shared with dci_disentanglement",
     fails_when=(
-        "several codes carry the same factor, because importance is shared between them; representations with "
-        "different numbers of dead codes are compared, because dead codes raise the score; or there are few rows for "
+        "several codes carry the same factor, because importance is shared between them, or there are few rows for "
         "the probe"
     ),
     factor_by_factor=True,
     undefined_with=("one code",),
+    version=4,
+    moves_at_200_rows=(0.15, 0.3, 0.01),
 )
 def dci_completeness(
     evidence: Evidence,
@@ -264,16 +268,22 @@ def dci_completeness(
     probe: Probe = DEFAULT_PROBE,
     normalise: Normalise = "factor",
     weights: Weights = "importance",
+    dead_codes: DeadCodes = "left out",
     test_share: Share = 0.2,
     rng: Seed = 0,
 ) -> Score:
     """How concentrated the importances of a factor are on one code; mean over factors, weighted by importance.
 
     1 means that the probe uses one code for each factor. Random codes score a few hundredths, more with few rows. The
-    score decreases when a code is duplicated, because the factor's importance is then divided between the copies. Dead
-    codes raise a score below 1, because the published definition counts all codes; a caveat then states the score
-    without them. The options are those of `dci_disentanglement`. With ``normalise='factor'`` all factors have the same
-    weight.
+    score decreases when a code is duplicated, because the factor's importance is then divided between the copies.
+    Constant codes do not change it. With ``normalise='factor'`` all factors have the same weight.
+
+    Parameters
+    ----------
+    dead_codes : {'left out', 'counted'}
+        Whether constant codes count in m. The published definition counts them, which raises a score below 1.
+    probe, normalise, weights, test_share, rng
+        As for `dci_disentanglement`.
 
     Notes
     -----
@@ -282,7 +292,7 @@ def dci_completeness(
         C = sum_j w_j C_j,   C_j = 1 - H_m(R_.j / sum_i R_ij),   w_j = sum_i R_ij / sum_ij R_ij
 
     with R_ij the importance of code i for factor j and H_m the entropy with logarithms to base m, the number of codes
-    including constant ones (Eastwood and Williams 2018).
+    that vary (Eastwood and Williams 2018 count all).
 
     Examples
     --------
@@ -292,16 +302,17 @@ def dci_completeness(
     True
     """
     matrix = relative_importance(evidence, probe, normalise, test_share, seed_from(rng))
-    if matrix.shape[0] == 1:
+    live = live_units(evidence)
+    counted = np.ones_like(live) if dead_codes == "counted" or not live.any() else live
+    if counted.sum() == 1:
         return Score(float("nan"), caveats=(Finding("one_code_for_all"),))
     totals = matrix.sum(axis=0)
     per_factor = np.full(evidence.n_factors, np.nan)
-    per_factor[varying(evidence)] = concentration(matrix.T)
+    per_factor[varying(evidence)] = concentration(matrix[counted].T)
     caveats = [] if totals.any() else [NOTHING_USED]
-    live = live_units(evidence)
-    if totals.any() and 1 < live.sum() < live.size:
-        without = weighted_mean(concentration(matrix[live].T), matrix[live].sum(axis=0), weights)
-        caveats.append(Finding("dead_codes_counted", n_codes=live.size, without=without))
+    if totals.any() and not counted.all():
+        published = weighted_mean(concentration(matrix.T), totals, weights)
+        caveats.append(Finding("dead_codes_not_counted", n_codes=live.size, published=published))
     return Score(
         raw=weighted_mean(per_factor[varying(evidence)], totals, weights),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
@@ -319,6 +330,7 @@ def dci_completeness(
         "few rows for the probe"
     ),
     undefined_with=("one factor",),
+    moves_at_200_rows=(0.17, 0.33, 0.01),
 )
 def dci_disentanglement(
     evidence: Evidence,
@@ -394,6 +406,7 @@ def _caveats(n_used: int, normalise: Normalise) -> tuple[Finding, ...]:
     ),
     raw_range="below 0 without a limit, if held-out predictions are worse than the mean",
     factor_by_factor=True,
+    moves_at_200_rows=(0.74, 0.76, 0.04),
 )
 def dci_informativeness(
     evidence: Evidence,

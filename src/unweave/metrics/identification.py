@@ -34,9 +34,10 @@ def _of_factor(row: LadderRow, number: float) -> Finding:
     reason, codes = _reason(row), [] if row.rung == "absent" else list(row.codes)
     others = row.mixed_with if reason == "mixed" else ()
     about = (row.factor, *others)
+    noise = row.code_noise if reason == "noisy" else 0.0
     if share >= PARTLY:
-        return Finding("factor_partly_identified", factors=about, codes=codes, share=share, reason=reason)
-    return Finding("factor_not_identified", factors=about, codes=codes, share=share, reason=reason)
+        return Finding("factor_partly_identified", factors=about, codes=codes, share=share, reason=reason, noise=noise)
+    return Finding("factor_not_identified", factors=about, codes=codes, share=share, reason=reason, noise=noise)
 
 
 def _reason(row: LadderRow) -> str:
@@ -63,6 +64,7 @@ def _reason(row: LadderRow) -> str:
     reference="ours (docs/identification.md), after Joshi et al., 'Who Guards the Guardians?' (003), section 3",
     identity_tolerance=0.01,
     order_tolerance=0.03,
+    moves_at_200_rows=(0.03, 0.12, 0.05),
 )
 def identification(evidence: Evidence, *, rng: int | np.random.Generator | None = 0) -> Score:
     """Recovery of the free factors from codes of their own, beyond that of an average random mixing.

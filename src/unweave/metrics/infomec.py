@@ -71,6 +71,7 @@ def concentration(shares: FloatArray) -> FloatArray:
     assumes=(FACTORS_NOT_CORRELATED,),
     factor_by_factor=True,
     undefined_with=("one code",),
+    moves_at_200_rows=(0.0, 0.83, 0.0),
 )
 def infomec_compactness(
     evidence: Evidence, *, estimator: Information = NEIGHBOURS, activity: Activity = "varies"
@@ -130,6 +131,7 @@ def infomec_compactness(
     ),
     assumes=(FACTORS_NOT_CORRELATED,),
     undefined_with=("one factor",),
+    moves_at_200_rows=(0.0, 0.8, 0.0),
 )
 def infomec_modularity(
     evidence: Evidence, *, estimator: Information = NEIGHBOURS, activity: Activity = "varies"
@@ -227,6 +229,7 @@ def labels_from_training(evidence: Evidence, j: int, labelling: Information, tra
     raw_range="below 0 without a limit, if held-out rows are predicted worse than by the class frequencies",
     factor_by_factor=True,
     takes_code_groups=True,
+    moves_at_200_rows=(0.34, 0.26, 0.0),
 )
 def infomec_explicitness(
     evidence: Evidence,

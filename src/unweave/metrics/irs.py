@@ -76,6 +76,7 @@ def far(group: FloatArray, quantile: float) -> FloatArray:
     assumes=(FACTORS_HELD_ALONE,),
     identity_tolerance=0.09,
     version=2,
+    moves_at_200_rows=(0.0, 0.06, 0.0),
 )
 def irs(
     evidence: Evidence,

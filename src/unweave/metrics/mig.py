@@ -41,6 +41,7 @@ from unweave.score import Score
     identity_tolerance=0.06,
     takes_sparse_codes=True,
     takes_code_groups=True,
+    moves_at_200_rows=(0.0, 0.0, 0.03),
 )
 def dcimig(
     evidence: Evidence,
@@ -109,6 +110,7 @@ def dcimig(
     takes_sparse_codes=True,
     takes_code_groups=True,
     factor_by_factor=True,
+    moves_at_200_rows=(0.0, 0.0, 0.06),
 )
 def mig(
     evidence: Evidence,
@@ -184,6 +186,7 @@ def mig(
     takes_sparse_codes=True,
     takes_code_groups=True,
     undefined_with=("one factor",),
+    moves_at_200_rows=(0.0, 0.0, 0.04),
 )
 def modularity(
     evidence: Evidence,
@@ -274,6 +277,7 @@ def relative_information_matrix(
     identity_tolerance=0.06,
     takes_sparse_codes=True,
     takes_code_groups=True,
+    moves_at_200_rows=(0.0, 0.0, 0.04),
 )
 def mig_sup(
     evidence: Evidence,

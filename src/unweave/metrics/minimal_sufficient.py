@@ -224,6 +224,7 @@ def single_and_joint_information(
     identity_tolerance=0.05,
     order_tolerance=0.03,
     factor_by_factor=True,
+    moves_at_200_rows=(0.32, 0.24, 0.01),
 )
 def explicitness_ratio(
     evidence: Evidence,
@@ -286,6 +287,7 @@ CODE_SCALE = Histogram(20, "equal_width")
         "interest, because the score describes the binned codes"
     ),
     takes_sparse_codes=True,
+    moves_at_200_rows=(0.0, 0.0, 0.02),
 )
 def minimality(
     evidence: Evidence, *, estimator: Information = CODE_SCALE, joint: JointInformation = USABLE, rng: Seed = 0
@@ -359,6 +361,7 @@ NO_OTHERS = Finding("no_other_factors")
     ),
     identity_tolerance=0.02,
     order_tolerance=0.03,
+    moves_at_200_rows=(0.22, 0.42, 0.01),
 )
 def factors_invariance(
     evidence: Evidence,
@@ -482,6 +485,7 @@ def nuisances_invariance(
     identity_tolerance=0.02,
     order_tolerance=0.03,
     factor_by_factor=True,
+    moves_at_200_rows=(0.25, 0.21, 0.01),
 )
 def representations_invariance(
     evidence: Evidence,
@@ -551,6 +555,7 @@ BINS_MATTER = 0.05
     ),
     takes_sparse_codes=True,
     factor_by_factor=True,
+    moves_at_200_rows=(0.0, 0.0, 0.02),
 )
 def sufficiency(
     evidence: Evidence, *, estimator: Information = RANKS, joint: JointInformation = USABLE, rng: Seed = 0

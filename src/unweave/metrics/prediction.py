@@ -80,6 +80,7 @@ MOST_ROWS = 20_000
     takes_code_groups=True,
     factor_by_factor=True,
     version=2,
+    moves_at_200_rows=(0.17, 0.17, 0.0),
 )
 def explicitness(
     evidence: Evidence,
@@ -281,6 +282,7 @@ def near_training_targets(
     version=3,
     raw_range="below 0 without a limit, if held-out predictions are worse than the mean",
     factor_by_factor=True,
+    moves_at_200_rows=(0.03, 0.07, 0.0),
 )
 def r2(
     evidence: Evidence,
@@ -344,6 +346,7 @@ def r2(
     takes_code_groups=True,
     factor_by_factor=True,
     version=3,
+    moves_at_200_rows=(0.0, 0.0, 0.0),
 )
 def sap(
     evidence: Evidence,

@@ -330,9 +330,10 @@ def best_k(
     evidence: Evidence, part: Part, k: int, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
 ) -> Score:
     """Score that is the mean over the k codes with the largest values."""
-    few = (Finding("fewer_codes_than_k", n_codes=evidence.n_codes, k=k),) if k > evidence.n_codes else ()
+    n_live = int(alive(evidence).sum()) or evidence.n_codes  # a constant code is none of the best
+    few = (Finding("fewer_codes_than_k", n_codes=n_live, k=k),) if k > n_live else ()
     sampled, at_draws, per_code = _parts(evidence, part, estimator, normalise, grid)
-    best = np.argsort(-per_code, kind="stable")[:k]  # nan is sorted last
+    best = np.argsort(-per_code, kind="stable")[: min(k, n_live)]  # nan is sorted last
     return Score(
         raw=float(per_code[best].mean()),
         per_code=named(evidence.code_names, per_code),

@@ -23,7 +23,7 @@ from unweave.estimators.regression import GradedColumns, indicators
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.metrics.matrices import ADJACENCY, HYPOTHESIS, P_VALUE, varying
+from unweave.metrics.matrices import ADJACENCY, HYPOTHESIS, P_VALUE, live_points, varying
 from unweave.randomness import random_stream
 from unweave.responses.constraints import factor_constraints
 from unweave.score import Score
@@ -118,6 +118,7 @@ BY_NAME: dict[str, IndependenceTest] = {"linear": LinearCovariance(), "nonlinear
         "Yao et al. (2025), 'The third pillar of causal analysis?', arXiv:2505.17708; Shah and Peters (2020), 'The "
         "hardness of conditional independence testing and the generalised covariance measure', arXiv:1804.07203"
     ),
+    moves_at_200_rows=(0.0, 4.0, 0.0),
 )
 def t_mex(
     evidence: Evidence,
@@ -186,8 +187,12 @@ def t_mex(
     p_values = tests.p_value_matrix
     if np.isnan(p_values).any():
         return Score(float("nan"), caveats=(Finding("too_few_rows_for_tests"),))
-    found = (corrected(p_values, correction) <= 1 - level).astype(np.float64)
-    expected = one_code_each(found, p_values) if adjacency is None else as_given(adjacency, evidence)[:, free]
+    live = live_points(evidence) if live_points(evidence).any() else np.ones(len(p_values), dtype=bool)
+    found, expected = np.zeros((2, *p_values.shape))  # a constant code depends on nothing, and is not a test
+    found[live] = corrected(p_values[live], correction) <= 1 - level
+    expected[live] = one_code_each(found[live], p_values[live])
+    if adjacency is not None:
+        expected = as_given(adjacency, evidence)[:, free]
     lost = expected.sum(axis=0) == 0 if adjacency is None else np.zeros(expected.shape[1], dtype=bool)
     if score == "mismatches":
         wrong = np.abs(found - expected)

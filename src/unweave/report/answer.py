@@ -404,7 +404,7 @@ def line_of(question: Question, row: Row, evaluation: Evaluation) -> QuestionLin
         question=question.name,
         text=question.text,
         short=question.short,
-        answer=_in_a_word(row, row.noise),
+        answer=_in_a_word(row, row.chance if row.noise is None else row.noise),
         metric=row.label,
         value=mean,
         spread=spread if n_seeds > 1 else None,
@@ -443,12 +443,17 @@ def noise_sentence(row: Row) -> str:
 
 def _other_content(question: Question, evaluation: Evaluation, representation: str) -> QuestionLine | None:
     """The share of the codes' variance that no factor explains, from the diagnosis."""
-    diagnosis = evaluation.data.diagnosis.get(representation)
+    diagnosis, screening = (each.get(representation) for each in (evaluation.data.diagnosis, evaluation.data.screening))
     share = math.nan if diagnosis is None else diagnosis.nuisance_share
     if math.isnan(share):
         return None
-    answer = "yes" if share >= 1 - YES else "a little" if share > PARTLY else "no"
     sentence = say("unexplained", share=float(share))
+    if screening is not None:  # codes that depend on no factor were left out of the diagnosis
+        unrelated = 1 - screening.n_found / screening.n_codes
+        n_unrelated = screening.n_codes - screening.n_found
+        sentence = say("unexplained_beside", n=n_unrelated, n_codes=screening.n_codes, share=float(share))
+        share = unrelated + (1 - unrelated) * share
+    answer = "yes" if share >= 1 - YES else "a little" if share > PARTLY else "no"
     return QuestionLine(question.name, question.text, question.short, answer, value=float(share), sentence=sentence)
 
 

@@ -133,6 +133,8 @@ FEWEST_PARTS, N_PARTS = 8, 24
 
 DIAGNOSIS = (0.3, 0.1)  # seconds for the diagnosis and the counterpart: a constant, and for each factor
 
+WITH_LADDER = "identification"  # the metric beside which an evaluation computes the ladder
+
 MOST_FACTORS = 40  # above this number of factors, the cost of the diagnosis is taken as constant
 
 
@@ -221,6 +223,8 @@ def draw_plan(
     part = {name: work.seconds(sizes, min(n // 2, most[name])) for name, work in each.items()}
     trial = {name: sum(work.seconds(DataSizes.of(other)) for other in tried) for name, work in each.items()}
     fixed = seconds_of_diagnosis(evidence) + sum(work.seconds(sizes) for work in each.values())
+    if any(work.name.startswith(WITH_LADDER) for work in each.values()):
+        fixed += table()["ladder"].seconds(sizes)
     n_draws, n_parts = _affordable(draw, part, trial, max(budget - fixed, LEAST_SHARE * budget))
 
     def of_labels(counts: Mapping[str, int]) -> dict[str, int]:

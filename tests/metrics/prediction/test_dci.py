@@ -54,15 +54,17 @@ def test_completeness_of_copied_codes(copied):
     assert dci_disentanglement(copied).raw > 0.98
 
 
-def test_dead_codes_count_as_published_and_a_note_gives_the_value_without_them(copied):
-    """Every factor is in two of ten codes, and six codes are dead: C = 1 - log 2 / log 16."""
-    dead = np.ones((copied.n_rows, 6))
-    plain, padded = dci_completeness(copied), dci_completeness(copied.factors, np.hstack([copied.codes, dead]))
-    assert padded.raw == pytest.approx(1 - (1 - plain.raw) * np.log(10) / np.log(16), abs=1e-12)
-    without = [caveat.quantities["without"] for caveat in padded.caveats if caveat.kind == "dead_codes_counted"]
-    assert without == pytest.approx([plain.raw])
-    assert not any(caveat.kind == "dead_codes_counted" for caveat in plain.caveats)
-    assert "dead codes raise the score" in dci_completeness.card.fails_when
+def test_dead_codes_do_not_count_and_a_note_gives_the_published_value(copied):
+    """Every factor is in two of ten codes, and six codes are dead: C = 1 - log 2 / log 16 as published."""
+    padded = np.hstack([copied.codes, np.ones((copied.n_rows, 6))])
+    plain, found = dci_completeness(copied), dci_completeness(copied.factors, padded)
+    assert found.raw == pytest.approx(plain.raw, abs=1e-12)
+    published = dci_completeness(copied.factors, padded, dead_codes="counted")
+    assert published.raw == pytest.approx(1 - (1 - plain.raw) * np.log(10) / np.log(16), abs=1e-12)
+    said = [caveat.quantities["published"] for caveat in found.caveats if caveat.kind == "dead_codes_not_counted"]
+    assert said == pytest.approx([published.raw])
+    for score in (plain, published):
+        assert not any(caveat.kind == "dead_codes_not_counted" for caveat in score.caveats)
 
 
 def test_concentration_closed_forms():

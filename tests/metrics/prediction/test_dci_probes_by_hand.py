@@ -79,11 +79,10 @@ def test_rows_are_sampled_if_there_are_more_than_asked_for(metric, max_rows, sam
     assert [(quantities["n_rows"], quantities["of"]) for quantities in said] == sampled
 
 
-def test_dead_codes_are_counted_only_beside_two_codes_that_vary():
+def test_dead_codes_are_named_only_beside_two_codes_that_vary():
     dead = np.ones((60, 1))
     for n_live, n_said in ((1, 0), (2, 1)):
         score = dci_completeness(FACTORS, np.hstack([FACTORS[:, :n_live], dead]), probe=MeanPlus())
-        assert sum(caveat.kind == "dead_codes_counted" for caveat in score.caveats) == n_said
-    assert not any(
-        caveat.kind == "dead_codes_counted" for caveat in dci_completeness(FACTORS, FACTORS, probe=MeanPlus()).caveats
-    )
+        assert sum(caveat.kind == "dead_codes_not_counted" for caveat in score.caveats) == n_said
+    plain = dci_completeness(FACTORS, FACTORS, probe=MeanPlus())
+    assert not any(caveat.kind == "dead_codes_not_counted" for caveat in plain.caveats)

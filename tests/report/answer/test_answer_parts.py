@@ -16,7 +16,7 @@ from unweave.report import answer as question_lines
 from unweave.report import answer as screening
 from unweave.report import answer as steps
 from unweave.report.answer import ComparedQuestion, Ranked
-from unweave.trust import Diagnosis, Verdict
+from unweave.trust import Diagnosis, NoiseFloor, Verdict
 from unweave.trust.verdict_record import Level, Reason
 
 RECOVERY, _, _, COMPACTNESS, OTHER_CONTENT, *_ = QUESTIONS
@@ -104,7 +104,7 @@ def test_the_answer_is_the_share_of_the_way_from_noise_to_the_best(value, best, 
 )
 def test_a_fifth_of_unexplained_variance_is_other_content(share, word):
     diagnosis = SimpleNamespace(nuisance_share=math.nan if share is None else share)
-    data = SimpleNamespace(diagnosis={"codes": diagnosis})
+    data = SimpleNamespace(diagnosis={"codes": diagnosis}, screening={})
     found = question_lines._other_content(OTHER_CONTENT, SimpleNamespace(data=data), "codes")
     assert (found and (found.answer, found.value)) == (word and (word, share))
 
@@ -186,3 +186,25 @@ def test_fifty_screened_codes_are_listed(n_codes, n_shown):
 def test_screened_codes_of_several_representations_are_told_apart():
     (alone,), (named,) = (screening.screening_sentences(screened(3, *names)) for names in (["vae"], ["vae", "b"]))
     assert named == f"vae: {alone}"
+
+
+@pytest.mark.parametrize(
+    ("n_found", "share", "value", "answer"),
+    [(4, 0.0, 0.99, "yes"), (400, 0.0, 0.0, "no"), (380, 0.0, 0.05, "no"), (340, 0.05, 0.1925, "a little")],
+)
+def test_codes_that_screening_left_out_are_other_content(n_found, share, value, answer):
+    """Of 400 codes, those that depend on no factor count as unexplained."""
+    diagnosis = Diagnosis(100, 2, 4, 100, nuisance_per_code={"a": share})
+    known = Screening(400, n_found, 4, 100, 0.05, ())
+    data = SimpleNamespace(diagnosis={"codes": diagnosis}, screening={"codes": known})
+    line = question_lines._other_content(OTHER_CONTENT, SimpleNamespace(data=data), "codes")
+    assert (line.value, line.answer) == (pytest.approx(value), answer)
+    assert f"{400 - n_found} of 400 codes" in line.sentence
+
+
+@pytest.mark.parametrize("chance", [None, 0.0, 0.1])
+def test_no_noise_is_shown_where_a_floor_was_asked_for_and_not_computed(chance):
+    row = dataclasses.replace(fake_evaluation().rows[0], chance=chance, noise_floor=None)
+    assert row.noise == chance
+    missing = NoiseFloor("mcc", "permutation", reason=Finding("no_nulls_in_budget", seconds=1.0))
+    assert dataclasses.replace(row, noise_floor=missing).noise is None

@@ -53,7 +53,7 @@ def test_groups_leave_whole_and_few_have_wide_quantiles():
     groups = np.repeat(np.arange(10), 20)
     parts = parts_of(Evidence(FACTORS, FACTORS, row_groups=groups), mcc.card, seed=0)
     left = parts.left_out(3)
-    assert sorted(np.unique(groups[left], return_counts=True)[1]) == [20] * 5
+    assert sorted(np.unique(groups[left], return_counts=True)[1]) == [20] * 2
     assert parts.quantile(0.9, 24) == pytest.approx(1.833, abs=1e-3)  # 9 degrees of freedom, of ten groups
     assert parts.quantile(0.9, 8) == pytest.approx(1.895, abs=1e-3)  # 7, of eight parts
 
@@ -267,3 +267,30 @@ def test_an_interval_follows_from_the_scores_of_parts():
     assert (found.n_parts, found.level, found.raw) == (3, 0.9, 0.5)
     undefined = interval_of_parts("it", PartScores(plan, Score(math.nan), (0.4, 0.6), ({}, {}), ()), 0.9)
     assert (undefined.reason.kind, undefined.defined) == ("score_undefined", False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alike", [0.5, 0.9])
+def test_intervals_of_twenty_groups_cover_the_expected_score(alike):
+    """Rows of a group share a part of factors and noise; the expected score is the mean over fresh data."""
+
+    def drawn(seed):
+        rng, group = np.random.default_rng([7, seed]), np.repeat(np.arange(20), 25)
+
+        def clustered():
+            return alike * rng.normal(size=(20, 3))[group] + np.sqrt(1 - alike**2) * rng.normal(size=(500, 3))
+
+        z = clustered()
+        return z, z + 0.5 * clustered(), group
+
+    expected = np.mean([mig(*drawn(1000 + seed)[:2]).raw for seed in range(400)])
+    found = [interval(mig, Evidence(z, c, row_groups=g)) for z, c, g in map(drawn, range(200))]
+    assert np.mean([each.lower <= expected <= each.upper for each in found]) >= 0.92
+
+
+def test_parts_leave_out_a_fifth_of_the_groups_and_half_of_the_rows():
+    z = np.random.default_rng(0).normal(size=(200, 2))
+    for groups, share in ((None, 0.5), (np.arange(200) % 20, 0.2)):
+        parts = parts_of(Evidence(z, z, row_groups=groups), mig.card, seed=0)
+        assert parts.n_out == share * parts.n_units
+        assert parts.left_out(0).size == share * 200
