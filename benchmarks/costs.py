@@ -49,7 +49,6 @@ MOST_ROWS = {
     "sample mixtures": 10_000,
     "factor mixtures": 10_000,
     "three_way_information": 10_000,
-    "identification": 10_000,
     LADDER: 10_000,
 }
 GRID = [
