@@ -5,19 +5,38 @@ With ``--demo`` the outputs of the README's example and of the demo in docs/repo
 
 from __future__ import annotations
 
+import collections.abc
+import dataclasses
+import enum
+import json
 import re
 import sys
+import types
+import typing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from unweave.auditing import Audit
 from unweave.auditing.catalogue import further_table, markdown_table, read_table
+from unweave.auditing.properties import SCHEMA as AUDIT_SCHEMA
 from unweave.card import Card
+from unweave.card.card import CardDescription
 from unweave.card.explain import explained
 from unweave.cli.demos import DEMO_BUDGET, circuit_encoders, introduction
 from unweave.evaluation import compare
 from unweave.evaluation.choose import PANEL_VERSION, QUESTIONS
+from unweave.evaluation.probe import ProbeReport
+from unweave.evaluation.results import SCHEMA as EVALUATION_SCHEMA
+from unweave.evaluation.results import EvaluationData, Row
+from unweave.evaluation.unlabelled import Unlabelled
+from unweave.findings import Finding
 from unweave.metrics import CATALOGUE
+from unweave.report.leaderboard import Leaderboard
+from unweave_papers.commands import CLAIM_FIELDS
 from unweave_papers.ledger import ledger_page
+from unweave_papers.paper003.checklist import ChecklistItem
 from unweave_papers.paper003.tables import TABLE_3
 
 ROOT = Path(__file__).parent.parent
@@ -82,6 +101,102 @@ def paper_table() -> str:
     return "\n".join(lines)
 
 
+NUMBER = {"anyOf": [{"type": ["number", "null"]}, {"enum": ["inf", "-inf"]}]}  # null is nan
+
+
+def json_schema(kind: Any) -> dict[str, Any]:
+    """JSON schema of what `plain_data` makes of a value of this type: a record has every field."""
+    if dataclasses.is_dataclass(kind) and kind is not Finding:
+        hints = typing.get_type_hints(kind)
+        fields = {field.name: json_schema(hints[field.name]) for field in dataclasses.fields(kind)}
+        return {"type": "object", "properties": fields, "required": list(fields)}
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return {"enum": [member.value for member in kind]}
+    plain = {float: NUMBER, int: {"type": "integer"}, bool: {"type": "boolean"}, str: {"type": "string"}}
+    if kind in plain:
+        return plain[kind]
+    origin, inner = typing.get_origin(kind), [entry for entry in typing.get_args(kind) if entry is not Ellipsis]
+    if origin is typing.Literal:
+        return {"enum": inner}
+    if origin in (typing.Union, types.UnionType):
+        return {"anyOf": [{"type": "null"} if entry is type(None) else json_schema(entry) for entry in inner]}
+    if origin in (tuple, list, collections.abc.Sequence):
+        items = [json_schema(entry) for entry in dict.fromkeys(inner)]
+        return {"type": "array", "items": items[0] if len(items) == 1 else {"anyOf": items}}
+    if origin is np.ndarray:
+        return {"type": ["array", "number", "null", "string"]}  # an array without axes is a number
+    if origin in (dict, collections.abc.Mapping):
+        return {"type": "object", "additionalProperties": json_schema(inner[1])}
+    return {"type": "object", "required": ["kind"]} if kind is Finding else {}
+
+
+def schemas() -> str:
+    """JSON schemas of the outputs of all commands with ``--json``, by the name in their field ``schema``."""
+    texts, anything, truth = json_schema(tuple[str, ...]), {"type": "object"}, {"type": "boolean"}
+    listed = {"type": "array", "items": anything}
+    card = json_schema(CardDescription)["properties"] | {"question": json_schema(str), "in_panel": truth}
+    card |= {"lower_is_better": truth}
+    metric = {"type": "object", "properties": card, "required": list(card)}
+    of_claim = {"type": "object", "required": list(CLAIM_FIELDS)}
+    outputs: dict[str, dict[str, Any]] = {
+        EVALUATION_SCHEMA: {
+            "answer": anything, "data": json_schema(EvaluationData), "rows": json_schema(tuple[Row, ...])
+        },
+        AUDIT_SCHEMA: {"ticks": texts, **json_schema(Audit)["properties"]},
+        "unweave.probe/1": {**json_schema(ProbeReport)["properties"], "sentences": texts},
+        "unweave.unlabelled/1": json_schema(Unlabelled)["properties"],
+        "unweave.leaderboard/1": json_schema(Leaderboard)["properties"],
+        "unweave.runs/1": {"rows": listed, "letters": anything},
+        "unweave.concepts/1": {"concepts": listed, "codes": listed},
+        "unweave.dictionaries/1": {"mean_cosine": NUMBER, "chance": NUMBER, "first": {}, "second": {}, "cosines": {}},
+        "unweave.metrics/1": {"metrics": {"type": "array", "items": metric}},
+        "unweave.explain/1": {**card, "text": json_schema(str)},
+        "unweave.files/1": {"wrote": texts},
+        "unweave.sweep/1": {"wrote": texts, "rows": listed},
+        "unweave.train/1": {"wrote": texts, "models": listed},
+        "unweave.papers/1": {"papers": listed},
+        "unweave.reproduce/1": {"paper": {}, "experiment": {}, "checks": listed, "wrote": texts},
+        "unweave.claims/1": {"claims": {"type": "array", "items": of_claim}},
+        "unweave.claims_check/1": {"claims": listed},
+        "unweave.checklist/1": {"items": json_schema(tuple[ChecklistItem, ...])},
+        "unweave.error/1": {"kind": {"enum": ["InputError", "OptionError", "FileError", "UnweaveError"]},
+                            "message": json_schema(str)},
+    }  # fmt: skip
+    defined = {
+        name: {"type": "object", "properties": {"schema": {"const": name}, **fields}, "required": ["schema", *fields]}
+        for name, fields in outputs.items()
+    }
+    any_of = [{"$ref": f"#/$defs/{name.replace('/', '~1')}"} for name in defined]
+    about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Outputs of unweave with --json"}
+    return json.dumps({**about, "oneOf": any_of, "$defs": defined}, indent=1) + "\n"
+
+
+def llms_text(settings: str) -> str:
+    """The list of pages for language models (llms.txt): the pages of the site, in the order of its navigation."""
+    lines = [
+        "# unweave",
+        "",
+        "> unweave is a Python library and command line that measures how well a learned representation separates the "
+        "factors behind the data (disentanglement, identifiability), with a noise floor, an interval and a verdict for "
+        "every score.",
+        "",
+        "Rows are samples. In Python: `unweave.evaluate(factors, codes)`, `unweave.compare(factors, {name: codes})`. "
+        "On the command line: `unweave score codes.npz`, `unweave compare a.npz b.npz`, `unweave metrics`, `unweave "
+        "explain mcc`. Every command has `--json`, errors included, with schemas in [schemas.json](schemas.json), and "
+        "`unweave mcp` serves the same to assistants. A score whose verdict is 'do not use' or 'noise level' is not a "
+        "result to report.",
+    ]
+    for line in settings[settings.index("\nnav:") :].splitlines()[2:]:
+        section = re.fullmatch(r"  - ([^:]+):", line)
+        page = re.fullmatch(r" +- (?:(.+): )?(\S+\.md)", line)
+        if section:
+            lines += ["", f"## {section[1]}", ""]
+        elif page:
+            lines += ["", "## Pages", ""] * (line.startswith("  - ") and "## Pages" not in lines)
+            lines.append(f"- [{page[1] or 'All'}]({page[2].removesuffix('.md')}.html)")
+    return "\n".join(lines) + "\n"
+
+
 def with_part(text: str, name: str, part: str) -> str:
     """The text with the part between the two markers of this name replaced."""
     pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
@@ -107,6 +222,8 @@ def documents(with_demo: bool) -> dict[Path, str]:
     pages[panel] = with_part(panel.read_text(encoding="utf-8"), "panel", panel_table("metrics"))
     pages[panel] = re.sub(r"version \d+\.", f"version {PANEL_VERSION}.", pages[panel])
     pages[ROOT / "docs" / "claims.md"] = ledger_page()
+    pages[ROOT / "docs" / "schemas.json"] = schemas()
+    pages[ROOT / "docs" / "llms.txt"] = llms_text(pages[ROOT / "mkdocs.yml"])
     if with_demo:
         text = with_part(text, "answer", example_output(text))
         pages[report] = with_part(report.read_text(encoding="utf-8"), "demo", demo_output())

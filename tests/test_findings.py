@@ -17,8 +17,9 @@ import unweave
 from unweave import Evidence
 from unweave.arrays import FloatArray
 from unweave.codec import CodecError, plain_data, restored
-from unweave.findings import Finding, as_findings, sentence_of_several, shared_reason, stated
+from unweave.findings import Finding, sentence_of_several, shared_reason, stated
 from unweave.metrics import mcc
+from unweave.score import Score
 from unweave.sentences import (
     MINUS,
     NOTHING,
@@ -80,8 +81,8 @@ def test_numbers_of_numpy_become_numbers_of_python():
 
 def test_sentences_become_findings_that_state_them():
     kept = Finding("one_code")
-    assert as_findings(["Mind the gap.", kept]) == (stated("Mind the gap."), kept)
-    assert str(as_findings(["Mind the gap."])[0]) == "Mind the gap."
+    assert Score(0.5, caveats=("Mind the gap.", kept)).caveats == (stated("Mind the gap."), kept)
+    assert str(stated("Mind the gap.")) == "Mind the gap."
     assert repr(Finding("one_code", n=1, codes=["c"])) == "Finding('one_code', n=1, codes=('c',))"
 
 
@@ -234,10 +235,7 @@ def test_numbers_and_names(said, text):
         (say("all_own", n=1, one=True), "The only factor has a code of its own."),
         (say("all_own", n=2, one=True), "Both factors have a code of their own."),
         (say("all_own", n=3, one=False), "All 3 factors have codes of their own."),
-        (
-            say("all_directions", n=6),
-            "All 6 factors are directions of the codes, and none has a code of its own.",
-        ),
+        (say("all_directions", n=6), "All 6 factors are directions of the codes, and none has a code of its own."),
         (say("all_absent", n=2), "Both factors are absent from the codes."),
         (say("n_own", names=["x"], n=1), "1 has a code of its own: x"),
         (say("n_readable", names=["x", "y"], n=2), "2 can be read but are not separated: x and y"),

@@ -180,8 +180,7 @@ def test_generated_samples_of_the_torus_vary_as_the_truth(ratio, holds):
 
 
 @pytest.mark.parametrize(
-    ("beta", "verdict"),
-    [(10.0, "holds"), (9.9, "holds in part"), (50.0, "holds"), (51.0, "holds in part")],
+    ("beta", "verdict"), [(10.0, "holds"), (9.9, "holds in part"), (50.0, "holds"), (51.0, "holds in part")]
 )
 def test_latents_collapse_at_a_beta_from_10_to_50(beta, verdict):
     active, gone = (

@@ -18,14 +18,7 @@ from unweave.synthetic.worlds import Independent, TwoFactorConstraint
 from unweave_papers.experiment import Options
 from unweave_papers.paper003.authors import COMPARED, CellAgreement, SeedMean, authors_means, compared, means_of
 from unweave_papers.paper003.experiments import checked_claims, compare_all, counted
-from unweave_papers.paper003.figures import (
-    FIGURES,
-    Shown,
-    comparisons,
-    figures_of,
-    guardians_figure,
-    means,
-)
+from unweave_papers.paper003.figures import FIGURES, Shown, comparisons, figures_of, guardians_figure, means
 from unweave_papers.paper003.protocols import (
     ALL,
     ReleasedCode,

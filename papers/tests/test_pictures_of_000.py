@@ -191,8 +191,7 @@ def test_published_decoders_need_no_training(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("high", "verdict"),
-    [(0.499, "holds"), (0.5, "holds in part"), (0.949, "holds in part"), (0.95, "does not hold")],
+    ("high", "verdict"), [(0.499, "holds"), (0.5, "holds in part"), (0.949, "holds in part"), (0.95, "does not hold")]
 )
 def test_a_weak_correlation_is_surely_below_one_half(monkeypatch, high, verdict):
     monkeypatch.setattr(digit_flows, "rank_correlation", lambda *_: (0.3, 0.1, high))

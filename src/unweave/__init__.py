@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from unweave.on_demand import on_demand
 
 if TYPE_CHECKING:
-    from unweave import datasets, estimators, integrations, metrics, models, sweeps, synthetic, trust
+    from unweave import compat, datasets, estimators, integrations, metrics, models, sweeps, synthetic, trust
     from unweave.auditing import Audit, audit
     from unweave.auditing.conformance import check_metric
     from unweave.card import Assumption, Card, Metric, MetricError, MetricUndefined, metric
@@ -63,6 +63,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "audit": "unweave.auditing",
             "check_metric": "unweave.auditing.conformance",
             "compare": "unweave.evaluation",
+            "compat": "unweave.compat",
             "datasets": "unweave.datasets",
             "diagnose": "unweave.trust",
             "encode": "unweave.encoding",
@@ -87,6 +88,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "geometry": "unweave.spectrum(decoder), or metrics such as unweave.metrics.manifold_entropy",
             "report": "unweave.evaluate(factors, codes).to_html('page.html')",
             "train": "unweave.models.train",
+            "mean_corr_coef": "unweave.compat.mean_corr_coef",
             "explain": "help(unweave.metrics.mcc), or unweave explain mcc on the command line",
             "load": "unweave.Evaluation.load, or unweave.datasets.load",
             **dict.fromkeys(("mcc", "r2", "dci", "mig", "sap"), "unweave.metrics, such as unweave.metrics.mcc"),
@@ -142,4 +144,5 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "models",
     "sweeps",
     "integrations",
+    "compat",
 ]

@@ -11,11 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 FloatArray = NDArray[np.float64]
-
 Labels = NDArray[np.uint16]  # level or bin of every row in one column
-
 Rows = NDArray[np.intp]  # indices of rows
-
 Errors = TypeVar("Errors", float, FloatArray)
 
 

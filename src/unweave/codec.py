@@ -18,6 +18,7 @@ import cattrs
 import numpy as np
 from cattrs.errors import AttributeValidationNote, IterableValidationNote
 
+from unweave.errors import InputError
 from unweave.findings import Finding
 from unweave.sentences import printable
 
@@ -76,7 +77,23 @@ def restored(kind: type[Record], data: Any) -> Record:
         raise CodecError(_first_problem(error)) from None
 
 
-def read_json(text: str) -> Any:
+def read_record(kind: type[Record], saved: Any) -> Record:
+    """Restore a record from its plain data or from their JSON; raises an `InputError` that names the wrong field.
+
+    >>> read_record(Finding, "[")
+    Traceback (most recent call last):
+    unweave.InputError: This is not a Finding as it was written (Expecting value): pass what to_json or to_dict gave.
+    """
+    try:
+        return restored(kind, read_json(saved) if isinstance(saved, (str, bytes)) else saved)
+    except (ValueError, RecursionError) as error:
+        reason = printable(str(error).partition(": line")[0])
+        raise InputError(
+            f"This is not a {kind.__name__} as it was written ({reason}): pass what to_json or to_dict gave."
+        ) from None
+
+
+def read_json(text: str | bytes) -> Any:
     """Plain data from JSON; raises a ValueError if a key is repeated, because other programs read the other entry.
 
     >>> read_json('{"a": 1, "a": 2}')

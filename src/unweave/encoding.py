@@ -25,6 +25,7 @@ from unweave.evidence import Evidence, Posterior
 from unweave.evidence.archives import array_in
 from unweave.evidence.columns import plain
 from unweave.files.reading import CATEGORY, KINDS, NAMES, STD
+from unweave.options import checks_options
 from unweave.own_modules import imported
 from unweave.progress import progress_bar
 from unweave.randomness import random_stream
@@ -139,7 +140,7 @@ def encoder_of(model: Any) -> Encoder:
         from unweave.neural.decoders import torch_encoded
 
         return partial(torch_encoded, model)
-    encode = getattr(model, "encode", None)
+    encode = None if isinstance(model, str) else getattr(model, "encode", None)  # texts have such a method
     function = encode if callable(encode) else model
     if not callable(function):
         raise InputError(f"{type(model).__name__} cannot encode: pass a function of images, or a torch module.")
@@ -162,9 +163,7 @@ def named_model(text: str, weights: str | Path | None = None) -> Any:
 
 
 Spread = Literal["std", "log_variance"]
-
 SPREAD_NAMES = {"std": "std", "log_variance": "log_variance", "logvar": "log_variance", "log_var": "log_variance"}
-
 TO_ONE = 1e-3
 
 
@@ -278,10 +277,10 @@ def _described(shapes: Mapping[str, tuple[int, ...]]) -> str:
 
 
 PROBED = 8
-
 BATCHES_PER_PART = 20
 
 
+@checks_options
 def encode(
     model: Any,
     dataset: Any,

@@ -105,11 +105,6 @@ def stated(text: str) -> Finding:
     return Finding("stated", text=text)
 
 
-def as_findings(items: Iterable[Finding | str]) -> tuple[Finding, ...]:
-    """Findings as they are, and plain sentences converted to findings."""
-    return tuple(item if isinstance(item, Finding) else stated(str(item)) for item in items)
-
-
 def sentence_of_several(findings: Sequence[Finding]) -> str:
     """One sentence with ranges for findings of one kind that differ only in their numbers.
 

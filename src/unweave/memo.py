@@ -54,7 +54,6 @@ def memoised(
 
 
 DRAWN_TOGETHER = 10
-
 _COMPANIONS = "evidences that were drawn together, and their lock"
 
 

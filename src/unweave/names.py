@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from unweave.errors import OptionError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
 _HISTOGRAM = "estimator=unweave.estimators.Histogram(bins=20)"
 _BINS = {
     "bins": "bins=20",
@@ -55,6 +54,9 @@ _TABLE: tuple[tuple[str, dict[str, str]], ...] = (
 ELSEWHERE = {word: here for words, here in _TABLE for word in words.split()}
 
 
+MOST_LISTED = 25
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Suggest what to write instead of an unknown name: the nearest known name, or a list of all.
 
@@ -65,7 +67,10 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     """
     names = list(known)
     near = difflib.get_close_matches(word, names)
-    return f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names) or 'none'}."
+    if near:
+        return f"did you mean {near[0]!r}?"
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return f"there are {', '.join(names[:MOST_LISTED]) or 'none'}{more}."
 
 
 def option_suggestion(word: str, known: Iterable[str]) -> str:

@@ -8,15 +8,16 @@ import inspect
 import math
 import reprlib
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
-from unweave.errors import InputError
+from unweave.errors import OptionError
 
 Checked = TypeVar("Checked", bound=Callable[..., Any])
 
@@ -47,23 +48,15 @@ class Within:
 
 
 Count = Annotated[int, Within(1)]
-
 Several = Annotated[int, Within(2)]
-
 Batches = Annotated[int, Within(2, 1e6)]  # more would need hours, or more memory than there is
-
 Share = Annotated[float, Within(0, 1)]
-
 Quantile = Annotated[float, Within(0, math.nextafter(1.0, 2.0))]
-
+Width = Annotated[int, Within(1, 1e5)]  # of a square matrix
 Whole = Annotated[int, Within(0)]
-
 Finite = Annotated[float, Within(open=True)]
-
 Amount = Annotated[float, Within(0)]
-
 Positive = Annotated[float, Within(0, open=True)]
-
 Seed = Whole | np.random.Generator | None
 
 
@@ -77,21 +70,21 @@ def option_types(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def check_option_values(whose: str, types: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Raise an `InputError` for the first value that the annotation of its option does not allow.
+    """Raise an `OptionError` for the first value that the annotation of its option does not allow.
 
     >>> check_option_values("mcc", {"bins": Count}, {"bins": 0})
     Traceback (most recent call last):
-    unweave.InputError: bins=0 of mcc is not allowed: use a whole number from 1.
+    unweave.OptionError: bins=0 of mcc is not allowed: use a whole number from 1.
     """
     for name, value in given.items():
         alternatives = _alternatives(types.get(name, Any))
         described = [_described(entry) for entry in alternatives]
         if not all(described) or any(_allows(entry, value) for entry in alternatives):
             continue
-        words = _listed(described)
+        words, shown = _listed(described), " ".join(reprlib.repr(value)[:100].split())
         if isinstance(value, str) and any(get_origin(entry) is Literal for entry in alternatives):
-            raise InputError(f"{name}={reprlib.repr(value)} is not known: use {words}.")
-        raise InputError(f"{name}={reprlib.repr(value)} of {whose} is not allowed: use {words}.")
+            raise OptionError(f"{name}={shown} is not known: use {words}.")
+        raise OptionError(f"{name}={shown} of {whose} is not allowed: use {words}.")
 
 
 def checks_options(thing: Checked) -> Checked:
@@ -101,15 +94,15 @@ def checks_options(thing: Checked) -> Checked:
     ... def repeated(times: Count) -> None: ...
     >>> repeated(0)
     Traceback (most recent call last):
-    unweave.InputError: times=0 of repeated is not allowed: use a whole number from 1.
+    unweave.OptionError: times=0 of repeated is not allowed: use a whole number from 1.
     """
     function: Any = thing.__init__ if isinstance(thing, type) else thing  # type: ignore[misc]
-    signature = inspect.signature(function)
+    signature, annotated = inspect.signature(function), thing if dataclasses.is_dataclass(thing) else function
 
     @functools.wraps(function)
     def checked(*positional: Any, **named: Any) -> Any:
         given = signature.bind(*positional, **named).arguments
-        check_option_values(thing.__name__, option_types(thing), given)
+        check_option_values(thing.__name__, option_types(annotated), given)
         return function(*positional, **named)
 
     if not isinstance(thing, type):
@@ -126,25 +119,42 @@ def _alternatives(annotation: Any) -> list[Any]:
 
 def _allows(annotation: Any, value: Any) -> bool:
     """Whether a value is allowed by one alternative of an annotation."""
-    if get_origin(annotation) is Annotated:
-        kind, *ranges = get_args(annotation)
-        return _allows(kind, value) and all(entry.holds(value) for entry in ranges if isinstance(entry, Within))
-    if get_origin(annotation) is Literal:
+    kind = get_origin(annotation)
+    if kind is Annotated:
+        stated, *ranges = get_args(annotation)
+        return _allows(stated, value) and all(entry.holds(value) for entry in ranges if isinstance(entry, Within))
+    if kind is Literal:
         return isinstance(value, typing.Hashable) and value in get_args(annotation)
-    if annotation is bool:
-        return isinstance(value, (bool, np.bool_))
-    if annotation is int:
-        return isinstance(value, Integral) and not isinstance(value, bool)
-    if annotation is float:
-        return isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(float(value))
-    if annotation is NoneType:
-        return value is None
-    if get_origin(annotation) is tuple:
+    if kind is tuple:
         return isinstance(value, tuple) and _allows_entries(get_args(annotation), value)
+    if kind in CONTAINERS:  # a text and an array without axes look like sequences
+        is_text = isinstance(value, (str, bytes)) and kind in (Sequence, Iterable)
+        fits = isinstance(value, kind) and not is_text and getattr(value, "shape", None) != ()
+        return fits and _entries_fit(kind, get_args(annotation), value)
+    if annotation in PLAIN:
+        return PLAIN[annotation](value)
     if _is_strategy(annotation):
         asked = getattr(annotation, "__abstractmethods__", ()) or _public_methods(annotation)
-        return not isinstance(value, type) and all(hasattr(value, name) for name in asked)
+        if asked:
+            return not isinstance(value, type) and all(hasattr(value, name) for name in asked)
     return isinstance(value, annotation)
+
+
+PLAIN: dict[Any, Callable[[Any], bool]] = {
+    bool: lambda value: isinstance(value, (bool, np.bool_)),
+    int: lambda value: isinstance(value, Integral) and not isinstance(value, bool),
+    float: lambda value: isinstance(value, Real) and not isinstance(value, bool) and value == value,
+    NoneType: lambda value: value is None,
+    str: lambda value: isinstance(value, str) and "\0" not in value,
+    Path: lambda value: isinstance(value, Path) and "\0" not in str(value),
+}
+
+
+def _entries_fit(kind: Any, kinds: tuple[Any, ...], value: Any) -> bool:
+    """Whether the entries of a sequence, or the values of a mapping, are of the annotated kind."""
+    if kind not in (Sequence, Mapping) or not kinds or not (kinds[-1] is float or _is_strategy(kinds[-1])):
+        return True
+    return all(_allows(kinds[-1], entry) for entry in (value.values() if kind is Mapping else value))
 
 
 def _allows_entries(kinds: tuple[Any, ...], entries: tuple[Any, ...]) -> bool:
@@ -166,17 +176,31 @@ def _described(annotation: Any) -> str:
         return words and f"{how_many}, each entry {words}"
     if isinstance(annotation, type) and annotation in WORDS:
         return WORDS[annotation]
-    if not _is_strategy(annotation):
+    if get_origin(annotation) in CONTAINERS:
+        return CONTAINERS[get_origin(annotation)]
+    ours = inspect.isclass(annotation) and annotation.__module__.startswith("unweave")
+    if not (ours or _is_strategy(annotation)):
         return ""
-    what = "an object" if "synthetic" in annotation.__module__ else "an estimator"
+    what = "an object" if ours and "estimators" not in annotation.__module__ else "an estimator"
     return f"{what} ({annotation.__name__})"
 
+
+CONTAINERS: dict[Any, str] = {
+    Mapping: "a mapping",
+    dict: "a dictionary",
+    list: "a list",
+    Sequence: "a sequence",
+    Iterable: "something to iterate over",
+    Callable: "a function",
+    np.ndarray: "an array",
+}
 
 WORDS: dict[Any, str] = {
     bool: "True or False",
     int: "a whole number",
     float: "a number",
     str: "a text",
+    Path: "a path",
     NoneType: "None",
     np.random.Generator: "a numpy Generator",
 }

@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any, Literal, NoReturn, Self
 
 from unweave.arrays import FloatArray, RealNumber
-from unweave.codec import plain_data, read_json, restored
+from unweave.codec import plain_data, read_record
 from unweave.errors import OptionError
-from unweave.findings import Finding, as_findings
+from unweave.findings import Finding, stated
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,8 @@ class Score(RealNumber):
     findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "caveats", as_findings(self.caveats))
+        caveats = (each if isinstance(each, Finding) else stated(str(each)) for each in self.caveats)
+        object.__setattr__(self, "caveats", tuple(caveats))
         for shown in self.matrices:
             if shown.part not in self.parts:
                 known = ", ".join(self.parts) or "none"
@@ -142,7 +143,7 @@ class Score(RealNumber):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Score from `to_dict`."""
-        return restored(cls, data)
+        return read_record(cls, data)
 
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
@@ -151,7 +152,7 @@ class Score(RealNumber):
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Score from `to_json`."""
-        return cls.from_dict(read_json(text))
+        return read_record(cls, text)
 
 
 class _Module(ModuleType):

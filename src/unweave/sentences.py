@@ -185,14 +185,20 @@ def _alternatives(text: str) -> tuple[str, str]:
 
 
 def reported_score(
-    metric: str, value: float, low: float | None, high: float | None, confidence: float | None, noise: float | None
+    metric: str,
+    value: float,
+    low: float | None,
+    high: float | None,
+    confidence: float | None,
+    noise: float | None,
+    part: str = "",
 ) -> str:
     """A score as a paper states it.
 
     >>> reported_score("r2", 0.5, 0.4, 0.6, 0.95, 0.01)
     'r2 is 0.50 (95 % interval 0.40 to 0.60; random codes score 0.01)'
     """
-    beside = []
+    beside = [part] if part else []
     if low is not None and high is not None:
         beside.append(say("reported_interval", confidence=confidence, low=low, high=high))
     if noise is not None:

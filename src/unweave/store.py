@@ -17,6 +17,7 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from unweave.errors import FileError
+from unweave.evidence.archives import array_in
 from unweave.whole_files import remove_unfinished, write_whole
 
 
@@ -188,7 +189,7 @@ class Store(FolderLock):
         path = self.folder / f"{key}.npz"
         try:
             with np.load(path, allow_pickle=False) as content:
-                return {name: content[name] for name in content.files}
+                return {name: array_in(content, name, path) for name in content.files}
         except (ValueError, OSError, EOFError, zipfile.BadZipFile):
             path.unlink(missing_ok=True)
             return None

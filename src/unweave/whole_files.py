@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from unweave.errors import FileError
+
 # short, so that it is legal wherever the name of the file is, and random, so that nobody else has it
 UNFINISHED = re.compile(r"\.unweave-[0-9a-f]{16}\.unfinished")
 
@@ -43,6 +45,16 @@ def write_whole(path: str | Path, write: Callable[[IO[bytes]], object]) -> None:
         if error.errno is None:
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def write_output(path: str | Path, text: str) -> None:
+    """Write a text to the path that a person named; raises a `FileError` if the system refuses it."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise FileError(f"An object of type {type(path).__name__} is no path: name a file.")
+    try:
+        write_whole(path, lambda file: file.write(text.encode()))
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror}; name another file.") from None
 
 
 def _replace(target: Path, before: int | None, write: Callable[[IO[bytes]], object]) -> None:

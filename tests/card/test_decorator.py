@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave import InputError
+from unweave import OptionError
 from unweave.card import ANY_KIND, Assumption, Card, CardFields, Count, Metric, MetricError
 from unweave.evidence import EvidenceOptions
 from unweave.metrics import mcc, mig, sufficiency
@@ -217,7 +217,7 @@ def test_values(annotation, good, bad, use):
         check_option_values("mine", {"option": annotation}, {"option": value})
     for value in bad:
         said = "is not known" if isinstance(value, str) and "'a'" in use else "of mine is not allowed"
-        with pytest.raises(InputError, match=f"^option=.* {said}: use {use}"):
+        with pytest.raises(OptionError, match=f"^option=.* {said}: use {use}"):
             check_option_values("mine", {"option": annotation}, {"option": value})
 
 
@@ -255,13 +255,7 @@ def seeded(evidence, *, rng: int | np.random.Generator | None = 0):
 
 
 @pytest.mark.parametrize(
-    ("codes", "said"),
-    [
-        (NUMBERS, ()),
-        (-NUMBERS, (NEGATIVE,)),
-        (NUMBERS[:3], (FEW,)),
-        (-NUMBERS[:3], (NEGATIVE, FEW)),
-    ],
+    ("codes", "said"), [(NUMBERS, ()), (-NUMBERS, (NEGATIVE,)), (NUMBERS[:3], (FEW,)), (-NUMBERS[:3], (NEGATIVE, FEW))]
 )
 def test_assumptions_that_do_not_hold_are_caveats(codes, said):
     score = assuming(NUMBERS[: len(codes)], codes)

@@ -37,6 +37,7 @@ EVERY_COMMAND = {
     "train": "train beta_vae small_sprites --out runs --steps 1 --no-pictures",
     "encode": "encode runs --rows 20",
     "demo": "demo --rows 0",
+    "mcp": "mcp missing",
 }
 RUN_ALL = """
 import json, sys

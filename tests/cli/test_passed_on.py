@@ -276,7 +276,7 @@ class TestFoldersOfRuns:
 
         monkeypatch.setattr("unweave.sweeps.trained_models.compared_runs", compared)
         done = run("compare", folder, "--json")
-        assert done.stdout == json.dumps({"metrics": ["mcc"]}, indent=2) + "\n"
+        assert json.loads(done.stdout) == {"schema": "unweave.runs/1", "metrics": ["mcc"]}
         run("compare", folder, "--json", "--metrics=r2")
         assert calls == [((models, "its images"), None), ((models, "its images"), ["r2"])]
         assert bars == [(2, True), (2, True)]

@@ -14,7 +14,8 @@ EXACT = [
     for name, metric in CATALOGUE.items()
     if metric.card.needs == ("factors", "codes") and metric.card.order_tolerance == 0
 ]
-SCALED = [name for name in EXACT if name != "irs"]  # irs weights codes by their range, as published
+# irs weights codes by their range, as published
+SCALED = [name for name in EXACT if name != "irs" and CATALOGUE[name].card.equivalence != "orthogonal"]
 
 
 def raw(name, factors, codes, kinds=KINDS, **options):

@@ -2,14 +2,7 @@ import numpy as np
 import pytest
 
 from unweave import OptionError
-from unweave.datasets import (
-    Confounder,
-    CorrelatedPair,
-    DependentSample,
-    DeterminedFactor,
-    DSprites,
-    small_sprites,
-)
+from unweave.datasets import Confounder, CorrelatedPair, DependentSample, DeterminedFactor, DSprites, small_sprites
 from unweave.datasets.dependence import dependences_from_text
 
 

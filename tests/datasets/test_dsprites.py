@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unweave import UnweaveError
-from unweave.datasets import DSprites, GridDataSet, small_sprites
+from unweave.datasets import DSprites, small_sprites
 from unweave.datasets.dsprites import HALF_SIDE, SEMI_AXES, _within_period, inside, reach
 
 FACTS = Path(__file__).parents[3] / "shared" / "data" / "dsprites"
@@ -45,16 +45,6 @@ def test_frames_of_the_animation():
         "heart": (162, 192, 40),
     }
     assert wrong.max() <= 2
-
-
-@pytest.mark.parametrize("size", [64, 32, 16])
-def test_packed_images_are_the_images(size):
-    sprites = DSprites(size, keep={"scale": [0, 5], "orientation": [0, 7, 25], "x": slice(0, 32, 3)})
-    packed = np.concatenate(list(sprites.packed_blocks()))
-    chosen = np.random.default_rng(0).integers(len(sprites), size=300)
-    unpacked = np.unpackbits(packed[chosen], axis=1).reshape(-1, 1, size, size)
-    assert np.array_equal(unpacked, sprites.images(chosen))
-    assert len(packed) == len(sprites)
 
 
 def test_areas_are_those_of_the_shapes():
@@ -124,13 +114,10 @@ def test_small_sprites():
     [
         (lambda: DSprites(0), "size from 1 to 1024"),
         (lambda: DSprites(1025), "size from 1 to 1024"),
-        (lambda: next(DSprites(32, averaged=True).packed_blocks()), "averaged=False"),
         (lambda: DSprites(keep={"colour": [1]}), "no factor 'colour'"),
         (lambda: DSprites(keep={"shape": ["star"]}), "square, ellipse, heart"),
         (lambda: DSprites(keep={"x": [32]}), "0 to 31"),
         (lambda: DSprites(keep={"x": []}), "at least one"),
-        (lambda: next(DSprites(12).packed_blocks()), "divisible by 8"),
-        (lambda: next(DSprites(16, averaged=True).packed_blocks()), "averaged=False"),
     ],
 )
 def test_bad_options(make, message):
@@ -178,15 +165,6 @@ def test_the_edge_of_squares_and_ellipses_belongs_to_them():
         ends = np.array([u, -u, 0.0, 0.0]), np.array([0.0, 0.0, v, -v])
         assert inside(shape, *ends).all()
         assert not inside(shape, 1.0001 * ends[0], 1.0001 * ends[1]).any()
-
-
-def test_only_averaged_images_have_another_digest():
-    keep = {"orientation": [0]}
-    for size in (16, 32, 64):
-        sprites, averaged = DSprites(size, keep), DSprites(size, keep, averaged=True)
-        assert sprites.fingerprint == GridDataSet.fingerprint.fget(sprites)
-        assert (averaged.fingerprint == sprites.fingerprint) == (size == 64)
-    assert DSprites(48, keep, averaged=True).fingerprint != DSprites(48, keep).fingerprint
 
 
 def test_angles_that_are_the_period_up_to_rounding_are_none():

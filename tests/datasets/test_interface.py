@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import InputError, OptionError
-from unweave.datasets import CorrelatedPair, DependentSample, DSprites, Factor, GridDataSet, load, small_sprites
+from unweave.datasets import DSprites, Factor, GridDataSet, load, small_sprites
 from unweave.datasets.interface import TabledDataSet
 from unweave.evidence import Evidence
 from unweave.metrics import factor_vae_score
@@ -112,12 +112,6 @@ def test_an_unknown_name_suggests_the_nearest():
         load("small_sprites", colour=3)
     with pytest.raises(TypeError):
         load("small_sprites", size="16")  # an option that it takes
-
-
-def test_digests_have_sixteen_bytes():
-    sprites = small_sprites()
-    for dataset in (DSprites(), sprites, DependentSample(sprites, [CorrelatedPair("x", "y", 0.1)])):
-        assert len(bytes.fromhex(dataset.fingerprint)) == 16
 
 
 FACTORS = (Factor("size", "ordinal"), Factor("shape", "categorical", ("heart", "square")), Factor("far", "continuous"))

@@ -50,7 +50,7 @@ def test_dsprites(tmp_path, save):
         ({"latents_values": np.where(np.arange(864).reshape(144, 6) == 863, np.inf, 1.0)}, "not numbers"),
         ({"latents_values": np.ones((144, 5))}, r"\(144, 6\) and \(144, 5\): they should be 144 x 6"),
         ({name: np.ones((144, 5)) for name in ("latents_classes", "latents_values")}, "they should be 144 x 6"),
-        ({"latents_values": np.array([[{}]], dtype=object)}, "'latents_values' of .* cannot be read"),
+        ({"latents_values": np.array([[{}]], dtype=object)}, "other.npz contains Python objects, which are not read"),
     ],
 )
 def test_other_dsprites(tmp_path, change, message):
@@ -64,12 +64,6 @@ def test_dsprites_of_another_byte_order(tmp_path):
     other = {name: array.astype(array.dtype.newbyteorder(">")) for name, array in dsprites_arrays().items()}
     np.savez(tmp_path / "other.npz", **other)
     assert np.allclose(DSpritesFile(tmp_path / "other.npz").factors(), DSprites(keep=KEEP).factors())
-
-
-def test_dsprites_with_bytes_up_to_255(tmp_path):
-    np.savez(tmp_path / "other.npz", **(dsprites_arrays() | {"imgs": 255 * dsprites_arrays()["imgs"]}))
-    with pytest.raises(FileError, match="bytes up to 255: those of dSprites are 0 and 1"):
-        DSpritesFile(tmp_path / "other.npz").images([0, 1])
 
 
 def test_one_is_the_largest_byte_of_dsprites(tmp_path):
@@ -102,18 +96,6 @@ def test_rows_of_a_large_deflated_array(tmp_path, monkeypatch):
     ):
         assert np.array_equal(rows[chosen], table[chosen])
     assert rows[np.array([], dtype=np.int64)].shape == (0, 11, 3)
-
-
-def test_states_are_saved_at_regular_distances(tmp_path, monkeypatch):
-    monkeypatch.setattr(zipped_arrays, "KEPT_EVERY", 1 << 14)
-    monkeypatch.setattr(zipped_arrays, "FED_AT_ONCE", 1 << 8)
-    table = rng.integers(0, 4, size=(1000, 100)).astype(np.uint8)
-    np.savez_compressed(tmp_path / "table.npz", table=table)
-    rows = ZippedArrays(tmp_path / "table.npz").rows_of("table")
-    assert np.array_equal(rows[np.arange(1000)], table)
-    saved = [given_out for given_out, _, _ in rows._stream._kept]
-    assert len(saved) == 1 + 100_000 // (1 << 14)
-    assert np.diff(saved) == pytest.approx(1 << 14, rel=0.1)
 
 
 def test_a_stream_that_ends_early_is_refused(tmp_path):
@@ -195,7 +177,7 @@ def test_shapes3d(tmp_path):
     assert np.allclose(Shapes3D(tmp_path / "turned.h5").factors(), labels)
     content = (tmp_path / "3dshapes.h5").read_bytes()
     (tmp_path / "cut.h5").write_bytes(content[:2000])
-    with pytest.raises(FileError, match="cut off or is another file"):
+    with pytest.raises(FileError, match="cannot be read as arrays"):
         Shapes3D(tmp_path / "cut.h5")
     with pytest.raises(FileError, match=r"called 3dshapes\.h5"):
         Shapes3D(_empty(tmp_path))
@@ -357,7 +339,7 @@ def test_one_byte_is_the_smallest_matrix_of_norb(tmp_path):
 
 def test_files_of_norb_have_the_published_shapes(tmp_path):
     stem, _, _, info = write_norb(tmp_path, n=3)
-    with pytest.raises(OptionError, match="no split 'validation'"):
+    with pytest.raises(OptionError, match="split='validation' is not known: use 'train' or 'test'"):
         SmallNORB(tmp_path, "validation")
     for part, array, message in (
         ("info", info[:, :3].copy(), r"have shapes \(3,\) and \(3, 3\) for 3 images"),

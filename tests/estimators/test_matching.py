@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from unweave.estimators import matching
-from unweave.estimators.matching import best_matching, matched_correlation_by_chance
+from unweave.estimators import correlation
+from unweave.estimators.correlation import best_matching, matched_correlation_by_chance
 from unweave.randomness import random_stream
 
 
@@ -30,7 +30,9 @@ def test_chance_of_one_pair_is_the_mean_of_draws_from_the_null_distribution(n_ro
 @pytest.mark.parametrize(("n_codes", "n_draws"), [(1, 32), (3, 32), (4, 25), (10, 10), (100, 2)])
 def test_fewer_draws_are_made_of_large_matrices(monkeypatch, n_codes, n_draws):
     drawn = []
-    monkeypatch.setattr(matching, "ENTRIES_DRAWN", 1000)
-    monkeypatch.setattr(matching, "best_matching", lambda matrix: drawn.append(matrix.shape) or best_matching(matrix))
+    monkeypatch.setattr(correlation, "ENTRIES_DRAWN", 1000)
+    monkeypatch.setattr(
+        correlation, "best_matching", lambda matrix: drawn.append(matrix.shape) or best_matching(matrix)
+    )
     matched_correlation_by_chance.__wrapped__(30, n_codes, 10)
     assert drawn == [(n_codes, 10)] * n_draws

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from unweave.estimators.matching import total_correlation
+from unweave.estimators.correlation import total_correlation
 
 
 @pytest.mark.parametrize(("n_rows", "n_codes"), [(60, 50), (60, 20), (200, 50), (2000, 10)])

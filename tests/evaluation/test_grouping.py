@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import unweave
-from unweave.evaluation.results import ranked_settings, welch_p_value
+from unweave.evaluation.results import GroupedScores, ranked_settings, welch_p_value
 
 FACTORS = np.random.default_rng(0).uniform(size=(300, 2))
 
@@ -71,3 +71,83 @@ def test_settings_differ_up_to_one_minus_the_level():
 @pytest.mark.parametrize("values", [([1.0, 1.0], [1.0, 3.0]), ([1.0, 3.0], [1.0, 1.0])])
 def test_one_constant_setting_is_tested_as_any_other(values):
     assert welch_p_value(*values) == pytest.approx(stats.ttest_ind(*values, equal_var=False).pvalue)
+
+
+@pytest.fixture(scope="module")
+def by_setting(sixty):
+    return sixty.grouped(lambda name: name[:10])
+
+
+def bold_cells(table, label):
+    """Settings in bold, by a metric, of a Markdown table with models as rows."""
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if "|" in line]
+    place = next(k for k, head in enumerate(lines[0]) if head.split(" ")[0] == label)
+    return {line[0] for line in lines[2:] if line[place].startswith("**")}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bold_are_those_that_do_not_differ_from_the_best(seed):
+    rng = np.random.default_rng(seed)
+    down, centres = bool(seed % 2), rng.choice([0.2, 0.5, 0.8], size=5)
+    values = {f"s{k}": list(rng.normal(centre, 0.1, size=rng.integers(2, 6))) for k, centre in enumerate(centres)}
+    scores = ranked_settings(values, down, 0.95)
+    table = GroupedScores({"mcc": scores}, 0.95, {"mcc": down}).to_markdown()
+    alike = {score.group for score in scores if set(score.letters) & set(scores[0].letters)}
+    assert bold_cells(table, "mcc") == (alike if len(alike) < len(scores) else set())
+    assert ("mcc ↓" if down else "mcc ↑") in table
+
+
+def test_a_table_for_a_paper_has_every_mean_and_deviation(by_setting):
+    latex, markdown, page = by_setting.to_latex(), by_setting.to_markdown(), by_setting.to_html()
+    for label, scores in by_setting.scores.items():
+        for score in scores:
+            assert f"{score.mean:.3f} +- {score.std:.3f}" in latex
+            assert f"{score.mean:.3f} ± {score.std:.3f}" in markdown
+            assert f"{score.mean:.3f} ± {score.std:.3f}" in page
+        assert rf"{{{label} $\uparrow$}}" in latex
+    body = latex[latex.index(r"\midrule") : latex.index(r"\bottomrule")].splitlines()[1:]
+    assert len(body) == 12
+    assert {line.count("&") for line in body} == {2}
+    assert latex.count("S[table-format=1.3(3)]") == 2
+    assert "over 5 seeds" in latex
+    assert by_setting.to_frame("pandas").shape == (24, 9)
+
+
+def test_intervals_metrics_decimals_and_rows(by_setting, tmp_path):
+    table = by_setting.to_latex(tmp_path / "t.tex", metrics="r2", rows="metrics", intervals=True, digits=2)
+    first = by_setting.score("r2", "setting 00")
+    assert f"{first.mean:.2f} {{ [{first.lower:.2f}, {first.upper:.2f}]}}" in table
+    assert "mcc" not in table
+    assert "95 \\% interval" in table
+    assert (tmp_path / "t.tex").read_text(encoding="utf-8") == table
+    assert "**" not in by_setting.to_markdown(bold=False)
+
+
+def test_verdicts_are_marked_and_explained():
+    runs = {f"good {seed}": codes(0.01, seed) for seed in range(3)}
+    runs |= {f"noise {seed}": np.random.default_rng(20 + seed).normal(size=FACTORS.shape) for seed in range(3)}
+    found = unweave.compare(FACTORS, runs, metrics=["r2"], budget=20)
+    grouped = found.grouped(lambda name: name.split()[0])
+    assert grouped.score("r2", "noise").level == "noise level"
+    assert bold_cells(grouped.to_markdown(), "r2") == {"good"}
+    assert "° not significantly better than random codes in at least one run." in grouped.to_markdown()
+    assert r"$^{\circ}$" in grouped.to_latex()
+    assert "°" not in grouped.to_markdown(marks=False)
+    single = found.to_latex(rows="models", intervals=True)
+    assert single.count(r"\bfseries") == 3
+    assert "95 \\% intervals over samples" in single
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rows": "seeds"}, "write 'models' or 'metrics'"),
+        ({"metrics": "mig"}, "no score of 'mig': there are mcc, r2"),
+        ({"metrics": []}, "names no metric"),
+        ({"digits": 2.5}, "whole number from 0 to 9"),
+    ],
+)
+def test_tables_that_cannot_be_written(by_setting, sixty, options, message):
+    for found in (by_setting, sixty):
+        with pytest.raises(unweave.UnweaveError, match=message):
+            found.to_latex(**options)

@@ -122,7 +122,7 @@ class TestFailures:
         ],
     )
     def test_wrong_option_values_are_refused_before_the_run(self, metric, message):
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(OptionError, match=message):
             evaluate(FACTORS, CODES, metrics=[metric, "r2"])
 
     def test_families_are_names(self):

@@ -189,7 +189,7 @@ def test_own_probes_and_a_constant_factor():
         ({"probes": ["mlp"]}, "'mlp' is not a probe: choose among"),
         ({"probes": []}, "There is no probe: choose among"),
         ({"probes": {"mine": 3}}, "map names to probes"),
-        ({"split": "new"}, "'new' is not a split"),
+        ({"split": "new"}, "split='new' is not known: use 'random' or 'unseen combinations'"),
         ({"baseline": {"other": np.zeros((300, 2))}}, "baseline names 'other', but the layers are codes"),
         ({"baseline": np.zeros((20, 2))}, "The rows do not pair up"),
         ({"level": 2}, "level=2 is not a level"),

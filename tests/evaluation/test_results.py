@@ -90,7 +90,7 @@ def test_an_edited_file_is_refused_in_one_sentence(evaluation, edit, place):
 def test_scores_by_metric_representation_and_seed(evaluation):
     assert evaluation.score("mcc") == evaluation.score("mcc", "kept", 0)
     assert evaluation.score("r2", "noise", 1) != evaluation.score("r2", "noise", 0)
-    with pytest.raises(KeyError, match="no score of 'dci'; there are mcc, r2, mig"):
+    with pytest.raises(OptionError, match="There is no score of 'dci': there are mcc, r2, mig"):
         evaluation.score("dci")
     with pytest.raises(InputError, match="A split into 100 parts needs at least 100 rows and there are 80"):
         evaluation.score("r2 (n_folds=100)")

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import unweave
 from unweave.cli import main
-from unweave.estimators.matching import disentanglement_ranking, total_correlation
+from unweave.estimators.correlation import disentanglement_ranking, total_correlation
 
 RNG = np.random.default_rng(0)
 CODES = RNG.normal(size=(2000, 4))

@@ -14,6 +14,7 @@ import scipy.sparse
 import unweave
 from unweave import Posterior, estimators, trust
 from unweave.estimators import Histogram, MixtureSampling
+from unweave.evaluation.concepts import concept_report
 from unweave.metrics import CATALOGUE, concepts
 from unweave.synthetic import attacks, encoders, known_decoders, theory, toys, worlds
 
@@ -435,5 +436,5 @@ CONCEPT_FUNCTIONS = {
     "screened_codes": lambda z, c, odd: concepts.screened_codes(z, c, rate=odd if odd is not None else 0.1),
     "code_usage": lambda z, c, odd: concepts.code_usage(c),
     "dictionary_matching": lambda z, c, odd: concepts.dictionary_matching(z, c),
-    "concept_report": lambda z, c, odd: concepts.concept_report(z, c),
+    "concept_report": lambda z, c, odd: concept_report(z, c),
 }

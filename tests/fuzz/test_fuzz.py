@@ -14,11 +14,12 @@ from collections import Counter
 import numpy as np
 import pytest
 from odd_inputs import Refused, draw, draw_function
+from public_calls import CALLED, NOT_CALLED, PUBLIC, RECORDS, draw_public, records
 
-from unweave import InputWarning, MetricUndefined, Score, UnweaveError
+from unweave import InputWarning, MetricError, MetricUndefined, Score, UnweaveError
 from unweave.metrics import CATALOGUE
 
-OURS = (UnweaveError, MetricUndefined)
+OURS = (UnweaveError, MetricUndefined, MetricError)
 MOST_SECONDS = 20.0
 LONGEST_SENTENCE = 600
 ALLOWED = {"score", "nan with a reason", "refused in one sentence"}
@@ -100,15 +101,16 @@ def unasked(warned):
     return [entry for entry in warned if not issubclass(entry.category, InputWarning)]
 
 
-def problems_of_functions(seeds):
-    """A line for every call of a function that has another outcome."""
-    problems = []
+def counted_functions(seeds, draw_call=draw_function):
+    """Counts by outcome of calls of functions that are no metrics, and a line for every outcome that is not allowed."""
+    counts, problems = Counter(), []
     for seed in seeds:
-        call, words = draw_function(seed)
+        call, words = draw_call(seed)
         found, detail = function_outcome(call)
+        counts[found] += 1
         if found not in ("result", "refused"):
             problems.append(f"{seed}: {found} {detail[:300]} | {words}")
-    return problems
+    return counts, problems
 
 
 def counted(seeds):
@@ -122,6 +124,13 @@ def counted(seeds):
         if found not in ALLOWED:
             problems.append(f"{seed}: {found} {detail[:300]} | {words} | {time.process_time() - start:.1f} s")
     return counts, problems
+
+
+GENERATORS = {
+    "metrics": counted,
+    "functions": counted_functions,
+    "public": lambda seeds: counted_functions(seeds, draw_public),
+}
 
 
 def test_a_hundred_and_fifty_inputs():
@@ -147,20 +156,38 @@ def test_twenty_thousand_inputs(capsys):
 
 
 def test_three_hundred_calls_of_other_functions():
-    problems = problems_of_functions(range(300))
+    problems = counted_functions(range(300))[1]
     assert not problems, "\n".join(problems)
 
 
 @pytest.mark.parametrize("seed", [22815, 35168, 48802, 59359])
 def test_calls_that_once_went_wrong(seed):
     """A matrix of 1e306 and one of 1 for a closed form, no number of rows, a mixing whose row is 0."""
-    assert not problems_of_functions([seed])
+    assert not counted_functions([seed])[1]
+
+
+def test_every_public_name_is_called_or_has_a_reason():
+    names = {name.rpartition(".")[2] for name in PUBLIC}
+    assert set(NOT_CALLED) <= names
+    assert not set(NOT_CALLED).intersection(RECORDS)
+    made = {type(record).__name__ for record in records()}
+    assert {name for name in RECORDS if name in names} <= made
+    assert {"evaluate", "compare", "probe", "ladder", "similarity", "leaderboard", "EnvironmentImages", "train"} <= {
+        name.rpartition(".")[2] for name in CALLED
+    }
+    drawn = {draw_public(seed)[1].partition("(")[0] for seed in range(6_000)}
+    assert set(CALLED) <= drawn, set(CALLED) - drawn
+
+
+def test_five_hundred_calls_of_public_names():
+    problems = counted_functions(range(500), draw_public)[1]
+    assert not problems, "\n".join(problems)
 
 
 @pytest.mark.slow
 def test_fifty_thousand_calls_of_other_functions(capsys):
     """UNWEAVE_FUZZ_CALLS is the number of calls."""
-    problems = problems_of_functions(range(300, 300 + int(os.environ.get("UNWEAVE_FUZZ_CALLS", "50000"))))
+    problems = counted_functions(range(300, 300 + int(os.environ.get("UNWEAVE_FUZZ_CALLS", "50000"))))[1]
     assert not problems, "\n".join(problems)
 
 

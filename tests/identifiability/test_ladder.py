@@ -221,3 +221,23 @@ def test_intervals_of_small_leakage_cover_it():
         low, high = ladder(z, codes, quick=True).rows[0].intervals["leakage"]
         inside.append(low <= inner[0, 1] ** 2 / inner[0, 0] <= high)
     assert np.mean(inside) >= 0.85
+
+
+def test_a_dropped_factor_is_absent_though_another_one_depends_on_it():
+    """The code is the correlated factor exactly, so what the model does not fit correlates with the dropped one."""
+    rungs = []
+    for seed in range(6):
+        rng = np.random.default_rng([3120, seed])
+        z = rng.normal(size=(300, 2))
+        z[:, 1] = 0.7 * z[:, 0] + np.sqrt(0.51) * z[:, 1]
+        rungs.append(ladder(z, z[:, 1:]).rows[0].rung)
+    assert rungs.count("absent") >= 5  # all six were "joint" with free permutations
+
+
+def test_a_weak_factor_is_read_and_does_not_count():
+    rng = np.random.default_rng(3121)
+    z = rng.normal(size=(3000, 2))
+    found = ladder(z, 0.1 * z + rng.normal(size=z.shape))
+    assert {row.rung for row in found.rows} <= {"one code", "own codes", "own direction", "readable"}
+    assert all(0 < row.readable <= 0.02 for row in found.rows)
+    assert found.value == 0

@@ -38,8 +38,7 @@ def test_the_hub_reads_it(evaluation, tmp_path):
     hub = pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed")
     results = eval_results(evaluation, "mine", "dsprites", dataset_name="dSprites")
     card = hub.ModelCard.from_template(
-        hub.ModelCardData(model_name="mine", eval_results=results),
-        template_str="---\n{{ card_data }}\n---\n\n# mine\n",
+        hub.ModelCardData(model_name="mine", eval_results=results), template_str="---\n{{ card_data }}\n---\n\n# mine\n"
     )
     card.save(tmp_path / "README.md")
     (read,) = hub.ModelCard.load(tmp_path / "README.md").data.eval_results

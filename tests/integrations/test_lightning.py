@@ -86,12 +86,7 @@ def trainer_at(epoch=0, step=0, rank=0):
 
 @pytest.mark.parametrize(
     ("options", "steps"),
-    [
-        ({}, [1, 2, 3, 4]),
-        ({"every_n_epochs": 2}, [2, 4]),
-        ({"every_n_epochs": 0}, []),
-        ({"every_n_steps": 3}, [3, 6]),
-    ],
+    [({}, [1, 2, 3, 4]), ({"every_n_epochs": 2}, [2, 4]), ({"every_n_epochs": 0}, []), ({"every_n_steps": 3}, [3, 6])],
 )
 def test_every_few_epochs_or_steps_are_scored_by_the_first_process_alone(options, steps):
     module = Watched()

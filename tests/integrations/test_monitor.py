@@ -63,13 +63,7 @@ def test_a_posterior_is_scored_as_one():
 
 
 @pytest.mark.parametrize(
-    "model",
-    [
-        lambda inputs: inputs * math.nan,
-        lambda inputs: inputs[:3],
-        lambda inputs: 1 / 0,
-        "not a model",
-    ],
+    "model", [lambda inputs: inputs * math.nan, lambda inputs: inputs[:3], lambda inputs: 1 / 0, "not a model"]
 )
 def test_what_fails_never_stops_the_training(model):
     monitor = Monitor(INPUTS, FACTORS, metrics=["mcc"])

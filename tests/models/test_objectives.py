@@ -354,7 +354,7 @@ def test_categories_have_at_least_two_values(categories):
     ],
 )
 def test_sizes_and_variances_have_ranges(make_it):
-    with pytest.raises(OptionError, match=r"above 0|out of range"):
+    with pytest.raises(OptionError, match=r"above 0|out of range|each entry a whole number"):
         make_it()
 
 

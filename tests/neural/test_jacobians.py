@@ -285,18 +285,6 @@ def test_blocks_fill_the_memory_with_the_largest_layer_and_no_more(spare, sizes)
     assert torch.allclose(whole(decoder, latents[:1]), exact(decoder, latents[:1]))
 
 
-@pytest.mark.parametrize(("sizes", "columns"), [((4, 9), True), ((5, 5), False), ((9, 4), False)])
-def test_columns_are_computed_if_they_are_fewer_than_rows(monkeypatch, sizes, columns):
-    from unweave.neural import decoders as jacobians
-
-    asked, plain = [], jacobians._by_columns
-    monkeypatch.setattr(jacobians, "_by_columns", lambda *given: asked.append(1) or plain(*given))
-    for mode, expected in (("auto", columns), ("forward", True), ("reverse", False)):
-        asked.clear()
-        whole(network(*sizes), torch.randn(3, sizes[0]).double(), mode=mode)
-        assert bool(asked) is expected
-
-
 def test_columns_are_short_below_a_thousandth_of_the_longest_of_all():
     found = np.zeros((3, 2, 2))
     found[:, 0, 0] = [600.0, 600.0, 600.0]

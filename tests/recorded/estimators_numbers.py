@@ -26,13 +26,13 @@ from unweave.estimators import (
     nearest_neighbour,
 )
 from unweave.estimators import correlation as pair_dependence
+from unweave.estimators import correlation as run_agreement
 from unweave.estimators import counts as binning
 from unweave.estimators import geometry as gram
 from unweave.estimators import independence as hypergeometric
 from unweave.estimators import independence as multiple_testing
 from unweave.estimators import logistic as logistic_probe
 from unweave.estimators import logistic as tuned_logistic
-from unweave.estimators import matching as run_agreement
 from unweave.estimators import posteriors as gaussian_information
 from unweave.estimators import probes as out_of_fold
 from unweave.estimators import quantised_posterior as grid_masses
@@ -126,11 +126,7 @@ def masses():
     return [QuantisedPosterior(bins=12).masses(mean, std), densities, grid_masses.aggregated_moments(X, X**2 + 0.1)]
 
 
-PROBES = {
-    "linear": Linear(),
-    "lasso": Lasso(0.05),
-    "boosted trees": BoostedTrees(),
-}
+PROBES = {"linear": Linear(), "lasso": Lasso(0.05), "boosted trees": BoostedTrees()}
 CORRELATIONS = {"pearson": Pearson(), "spearman": Spearman(), "random": RandomDependence()}
 HISTOGRAMS = {
     "bins of equal mass": Histogram(7),
@@ -178,7 +174,6 @@ CASES |= {
     "grams": of_grams,
     "masses": masses,
     "gaussians": lambda: [
-        gaussian_information.gaussian_entropy(np.cov(X.T)),
         gaussian_information.gaussian_information(np.cov(CODES.T), [0], [1, 2]),
     ],
     "least squares": lambda: [

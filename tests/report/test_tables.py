@@ -36,8 +36,17 @@ def shown(text):
 
 def concepts(n_concepts, n_codes):
     measured = {"f1": 0.84362, "auroc": 0.95417, "average_precision": 0.77128, "probe_1": 0.91234, "probe_4": math.nan}
-    row = {"prevalence": 0.123456, "f1_code": "c7", "f1_of_chance": 0.21951, "auroc_of_chance": 0.61273, **measured}
-    split = row | {"concept": "red", "split": True, "specific_codes": 3, "absorbing_codes": 1}
+    row = {"prevalence": 0.123456, "f1_code": "c7", "f1_sign": 1, "f1_ties": 1, **measured}
+    row |= {f"{name}_floor": 0.21951 if name == "f1" else math.nan for name in measured}
+    row |= {f"{name}_interval": [0.8, 0.88765] if name == "f1" else None for name in measured}
+    split = row | {
+        "f1_sign": -1,
+        "f1_ties": 2,
+        "concept": "red",
+        "split": True,
+        "specific_codes": 3,
+        "absorbing_codes": 1,
+    }
     whole = row | {"split": False, "specific_codes": 2, "absorbing_codes": 0}
     counts = {"dead_codes": 1000, "dense_codes": 2000, "always_on_codes": 3000, "absorbed_concepts": 1500}
     totals = {"n_rows": 4000, "n_codes": 5000, "active_per_row": 12.3456, "mean_density": 0.0024691}
@@ -45,6 +54,7 @@ def concepts(n_concepts, n_codes):
     return SimpleNamespace(
         rows=lambda: [split, *(whole | {"concept": f"blue {k}"} for k in range(n_concepts - 1))],
         totals=lambda: {**totals, **counts, "split_concepts": 1},
+        notes=lambda: ["A note."],
         probes=SimpleNamespace(k=(1, 4)),
         screening=SimpleNamespace(
             codes=np.arange(n_codes), n_codes=5000, rate=0.05, names=names, factors=["red"] * n_codes
@@ -54,18 +64,20 @@ def concepts(n_concepts, n_codes):
 
 def test_concepts_with_their_codes_and_totals():
     lines = shown(printed(concept_table(concepts(2, 2)), width=1000))
+    assert set(lines.pop(3)) == {" ", "─"}
     assert lines == [
         "4,000 rows, 5,000 codes, of which 12.3 are active on a row (density 0.247 %); 1,000 are dead, 2,000 are "
         "active on more than half of the rows, 3,000 on all. 1 concept split, 1,500 partly absorbed by other codes.",
         "",
-        " concept    share   best code     F1   (trivial)   AUROC   (chance)     AP   k = 1   k = 4   split over"
-        "   absorbed by",
-        " " + "─" * 116,
-        " red       12.3 %   c7          0.84        0.22    0.95       0.61   0.77    0.91       -      3 codes"
-        "        1 code",
-        " blue 0    12.3 %   c7          0.84        0.22    0.95       0.61   0.77    0.91       -",
+        " concept    share   best code                                       F1   (noise)"
+        "   AUROC   (noise)     AP   (noise)   k = 1   (noise)   k = 4   (noise)   split over   absorbed by",
+        " red       12.3 %   not c7 (1 of 2 with this F1)   0.84 (0.80 to 0.89)      0.22"
+        "    0.95         -   0.77         -    0.91         -       -         -      3 codes        1 code",
+        " blue 0    12.3 %   c7                             0.84 (0.80 to 0.89)      0.22"
+        "    0.95         -   0.77         -    0.91         -       -         -",
         "",
         READING,
+        "A note.",
         "2 of 5,000 codes depend on a concept (false-discovery rate 5 %): c0 (red), c1 (red).",
     ]
 

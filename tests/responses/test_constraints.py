@@ -288,8 +288,7 @@ def test_a_small_share_is_little_if_it_falls_with_the_number_of_rows(left, of_qu
 
 
 @pytest.mark.parametrize(
-    ("left", "of_quarters", "expected"),
-    [(0.05, 0.0, True), (0.06, 0.0, False), (0.35, 1.0, True), (0.36, 1.0, False)],
+    ("left", "of_quarters", "expected"), [(0.05, 0.0, True), (0.06, 0.0, False), (0.35, 1.0, True), (0.36, 1.0, False)]
 )
 def test_classes_may_leave_more_unexplained(left, of_quarters, expected):
     assert ConstraintSearch((CLASSES,))._is_little(0, left, lambda: of_quarters) is expected

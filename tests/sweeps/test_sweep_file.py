@@ -212,10 +212,10 @@ def test_a_sweep_has_a_thousand_rows_and_five_seeds_unless_told_otherwise():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"n_rows": 0}, "n_rows=0 of a cell is not a whole number from 1"),
-        ({"n_rows": True}, "n_rows=True of a cell"),
-        ({"n_rows": 2.0}, "n_rows=2.0 of a cell"),
-        ({"seed": -1}, "seed=-1 of a cell is not a whole number from 0"),
+        ({"n_rows": 0}, "n_rows=0 of Cell is not allowed: use a whole number from 1"),
+        ({"n_rows": True}, "n_rows=True of Cell"),
+        ({"n_rows": 2.0}, "n_rows=2.0 of Cell"),
+        ({"seed": -1}, "seed=-1 of Cell is not allowed: use a whole number from 0"),
         ({"labels": {"a": [1]}}, r"a=\[1\] cannot label a cell"),
         ({"labels": {"value": 1}}, "value=1 cannot label a cell"),
     ],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.matching import best_matching
+from unweave.estimators.correlation import best_matching
 from unweave.metrics import dci_completeness, dci_disentanglement, mcc, r2
 from unweave.synthetic import theory as null_correlation
 from unweave.synthetic.encoders import Distributed, Dropped, Mixed, Noise, PermutedAndScaled

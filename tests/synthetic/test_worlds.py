@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import kstest, spearmanr
 from sklearn.neighbors import KNeighborsRegressor
 
-from unweave import InputError, OptionError, UnweaveError
+from unweave import OptionError, UnweaveError
 from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
 from unweave.synthetic.known_decoders import Torus, TwoMoons
 from unweave.synthetic.toys import ClassesWithNuisance, DependentClasses
@@ -160,5 +160,5 @@ def test_worlds_without_rows_or_factors_are_refused(number):
         with pytest.raises(OptionError, match="is not a seed"):
             world.sample(10, rng=-1)
     for kind in (Independent, Causal, Levelled, OneFactorConstraint, TwoFactorConstraint):
-        with pytest.raises(InputError, match="is not allowed: use a whole number from 1"):
+        with pytest.raises(OptionError, match="is not allowed: use a whole number from 1"):
             kind(number)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Any
 
 import click
 
-from unweave.cli.terminal import kinds_in, names_in, one_sentence_errors, print_wide, resumable
+from unweave.cli.terminal import (
+    json_option,
+    kinds_in,
+    names_in,
+    one_sentence_errors,
+    print_json,
+    print_wide,
+    resumable,
+)
 
 
 def _names(_context: click.Context, _option: click.Parameter, text: str | None) -> tuple[str, ...] | None:
@@ -42,7 +51,8 @@ def _names(_context: click.Context, _option: click.Parameter, text: str | None) 
 @click.option("--quick", is_flag=True, default=None, help="Smaller models and images, for a first look.")
 @click.option("--jobs", "n_jobs", metavar="N", type=int, help="Processes, -1 for all cores.")
 @click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
-def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any) -> None:
+@json_option
+def reproduce(paper: str | None, experiment: str | None, out: Path, as_json: bool, **given: Any) -> None:
     """Reproduce an experiment of a paper, and compare the results with the paper.
 
     Without EXPERIMENT the command lists the experiments of PAPER, and without PAPER it lists the papers. An experiment
@@ -50,18 +60,37 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any
     pictures and checkpoints are written to --out.
     """
     with one_sentence_errors():
-        from unweave_papers.experiment import Options, experiments_table, paper_of, papers_table, reproduced
+        from unweave_papers.experiment import MODULES, Options, experiments_table, paper_of, papers_table, reproduced
         from unweave_papers.stored import cost_sentence, peak_memory
 
-        if paper is None:
+        if as_json and experiment is None:
+            listed = [paper_of(number) for number in (MODULES if paper is None else [paper])]
+            fields = ("name", "title", "requirements", "cost")
+            papers = [
+                {
+                    "paper": entry.number,
+                    "title": entry.title,
+                    "experiments": [{field: getattr(one, field) for field in fields} for one in entry.experiments],
+                }
+                for entry in listed
+            ]
+            print_json("papers", papers=papers)
+        elif paper is None:
             print_wide(papers_table())
         elif experiment is None:
             print_wide(experiments_table(paper_of(paper)))
         else:
             start = time.process_time()
+            wrote = []
             with resumable():
                 for line in reproduced(paper, experiment, Options(out, progress=True, **given)):
-                    print_wide(line)
+                    wrote += [str(line).removeprefix("wrote ")] if isinstance(line, str) else []
+                    if not as_json:
+                        print_wide(line)
+            if as_json:  # the comparison with the paper is in the file of claims
+                found = [path for path in wrote if path.endswith("-claims.json")]
+                checks = json.loads(Path(found[0]).read_bytes()) if found else []
+                print_json("reproduce", paper=paper, experiment=experiment, checks=checks, wrote=wrote)
             # on stderr, because the output itself should be the same every time
             click.echo(cost_sentence(time.process_time() - start, peak_memory()), err=True)
 
@@ -82,7 +111,8 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, **given: Any
 @click.option("--weights", metavar="DIR", type=click.Path(path_type=Path), help="Folder of trained weights.")
 @click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the data set.")
 @click.option("--authors-data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the authors' tables.")
-def claims(what: tuple[str, ...], verdict: str | None, to_record: bool, out: Path, **given: Any) -> None:
+@json_option
+def claims(what: tuple[str, ...], verdict: str | None, to_record: bool, out: Path, as_json: bool, **given: Any) -> None:
     """List the claims of the papers with our verdicts, show one claim, or recompute the evidence.
 
     'unweave claims' counts the claims, 'unweave claims 003' lists those of a paper, and 'unweave claims 003:44' shows
@@ -94,7 +124,12 @@ def claims(what: tuple[str, ...], verdict: str | None, to_record: bool, out: Pat
         checks = bool(what) and what[0] == "check"
         names = what[1:] if checks else what
         if checks:
-            _check(selected_claims(names, verdict), to_record, out, **given)
+            _check(selected_claims(names, verdict), to_record, out, as_json=as_json, **given)
+        elif as_json:
+            chosen = (
+                [claim_of(name) for name in names] if names and ":" in names[0] else selected_claims(names, verdict)
+            )
+            print_json("claims", claims=[{field: getattr(claim, field) for field in CLAIM_FIELDS} for claim in chosen])
         elif not names and verdict is None:
             print_wide(summary_table())
         elif len(names) == 1 and ":" in names[0]:
@@ -103,7 +138,12 @@ def claims(what: tuple[str, ...], verdict: str | None, to_record: bool, out: Pat
             print_wide(claims_table(selected_claims(names, verdict)))
 
 
-def _check(chosen: Any, to_record: bool, out: Path, budget: float | None, cheap: float | None, **folders: Any) -> None:
+CLAIM_FIELDS = ("paper", "number", "where", "statement", "stated", "verdict", "why")
+
+
+def _check(
+    chosen: Any, to_record: bool, out: Path, budget: float | None, cheap: float | None, as_json: bool, **folders: Any
+) -> None:
     import math
 
     from unweave.progress import progress_bar
@@ -119,14 +159,18 @@ def _check(chosen: Any, to_record: bool, out: Path, budget: float | None, cheap:
             bar.advance(text=f"claim {entry.claim.name}")
     if to_record:
         for path in recorded(checked):
-            click.echo(f"wrote {path}")
-    else:
+            click.echo(f"wrote {path}", err=as_json)
+    if as_json:
+        fields = ("outcome", "reason", "seconds")
+        outcomes = [{"claim": entry.claim.name} | {name: getattr(entry, name) for name in fields} for entry in checked]
+        print_json("claims_check", claims=outcomes)
+    elif not to_record:
         for line in check_lines(checked):
             print_wide(line)
     failing: tuple[str, ...] = ("failed", "verdict changed") if to_record else CHANGED
     wrong = [entry for entry in checked if entry.outcome in failing]
     if wrong:
-        if to_record:
+        if to_record and not as_json:
             print_wide(outcome_table(wrong))
         raise SystemExit(1)
 
@@ -142,9 +186,8 @@ def _check(chosen: Any, to_record: bool, out: Path, budget: float | None, cheap:
     help="Kinds of the factors: one for all, one for each, or NAME=KIND pairs, separated by commas.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-def checklist(
-    file: Path, codes_file: Path | None, factors: str | None, codes: str | None, kinds: str | None, seed: int
-) -> None:
+@json_option
+def checklist(file: Path, codes_file: Path | None, as_json: bool, **options: Any) -> None:
     """Answer the practitioner's checklist of 003 (appendix A), item by item, on the data in FILE."""
     with one_sentence_errors():
         from unweave.evidence import Evidence
@@ -152,6 +195,10 @@ def checklist(
         from unweave_papers.paper003.checklist import checklist as items_of
         from unweave_papers.paper003.checklist import checklist_table
 
-        files = read_files(file, codes_file, factors=names_in(factors), codes=names_in(codes))
-        evidence = Evidence(files.factors, files.codes, kinds=kinds_in(kinds) or files.kinds)
-        print_wide(checklist_table(items_of(evidence, seed)))
+        files = read_files(file, codes_file, factors=names_in(options["factors"]), codes=names_in(options["codes"]))
+        evidence = Evidence(files.factors, files.codes, kinds=kinds_in(options["kinds"]) or files.kinds)
+        items = items_of(evidence, options["seed"])
+        if as_json:
+            print_json("checklist", items=items)
+        else:
+            print_wide(checklist_table(items))

@@ -411,7 +411,6 @@ class Subnet(nn.Module):
 
 
 CouplingKind = Literal["affine", "gin", "spline"]
-
 LARGEST_LOG_SCALE = 2.0
 SPLINE_BOUND = 4.0
 

@@ -49,9 +49,7 @@ def _classes(k: int | None) -> Tensor | None:
 
 N_FIRST = 2000  # images from which scales are set
 N_INVERTED = 200  # images on which invertibility is tested
-
 Images = NDArray[np.floating]
-
 Classes = NDArray[np.integer]
 
 

@@ -28,7 +28,6 @@ N_SEEDS, N_STEPS = 5, 8000
 BETAS, GAMMAS, TC_BETAS = (1, 4, 16, 32, 64), (10, 40), (8, 64)
 CRITIC = (256, 256, 256)
 LEVEL = 0.95
-
 Numbers = dict[str, float]
 
 

@@ -32,9 +32,7 @@ from unweave.synthetic.encoders import (
 from unweave.synthetic.worlds import Independent
 
 N_FACTORS, N_ROWS, N_MAPS = 5, 1000, 20
-
 WORLD = Independent(N_FACTORS)
-
 RATIOS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 KNOWN: tuple[Encoder, ...] = (

@@ -14,30 +14,22 @@ from typing import Any, cast
 import numpy as np
 
 from unweave.card import Metric, MetricUndefined
+from unweave.card.decorator import card_of
 from unweave.evidence import Evidence, Posterior
 from unweave.memo import memoised
 from unweave.randomness import random_stream
 from unweave.score import Score
 
 CHANCE_TOLERANCE, N_STANDARD_ERRORS = 0.05, 3
-
 N_DRAWS = (3, 12, 48)  # more draws are made only if the scores of random codes vary too much to decide
-
 N_ROWS, N_FACTORS = 2000, 4  # the tolerances of cards hold for this many rows
-
 N_ROWS_OF_POSTERIORS = 1200  # fewer, because each draw from a posterior needs the density of every row
-
 FEW_ROWS = 400  # enough for checks that compare scores with each other
-
 ROWS_OF_CALLS = 200  # enough for checks of single calls
-
 N_LEVELS, POSTERIOR_STD = 4, 0.05
-
 MOST_REMEMBERED = 128
-
 _SEEN: dict[tuple[str, int], Evidence] = {}
 _LAST_CALL: dict[Metric, tuple[tuple[np.ndarray, ...], Score]] = {}
-
 Check = Callable[[Metric], None]
 
 
@@ -78,7 +70,8 @@ def bounds_hold(metric: Metric) -> None:
 def identity_is_best(metric: Metric) -> None:
     """The identity and permuted, rescaled factors have the best score, within the card's tolerances."""
     factors, card = factors_for(metric, 0), metric.card
-    for name, codes in {"identity": factors, "rescaled": factors[:, ::-1] * [2.0, -0.5, 3.0, -1.0] + 1.0}.items():
+    scales = 2.0 if card.equivalence == "orthogonal" else np.array([2.0, -0.5, 3.0, -1.0])
+    for name, codes in {"identity": factors, "rescaled": factors[:, ::-1] * scales + 1.0}.items():
         distance = abs(float(score_of(metric, factors, codes)) - card.best)
         allowed = card.identity_tolerance + card.order_tolerance
         assert distance <= allowed, (
@@ -250,7 +243,7 @@ DECODER_CHECKS: tuple[Check, ...] = (decoder_bounds_hold, orthogonal_is_best, de
 
 def checks_of(metric: Metric) -> tuple[Check, ...]:
     """The checks that apply to a metric, given what its card needs."""
-    return (*(DECODER_CHECKS if "decoder" in metric.card.needs else TABLE_CHECKS), *ANY_CHECKS)
+    return (*(DECODER_CHECKS if "decoder" in card_of(metric).needs else TABLE_CHECKS), *ANY_CHECKS)
 
 
 def factors_for(metric: Metric, seed: int, n_rows: int = N_ROWS) -> np.ndarray:

@@ -211,13 +211,7 @@ def written(value: object) -> str:
 
 
 def scored(
-    metric: Auditable,
-    world: World,
-    encoder: Encoder,
-    *,
-    n_rows: int = 1000,
-    seed: int = 0,
-    scale: Scale | None = None,
+    metric: Auditable, world: World, encoder: Encoder, *, n_rows: int = 1000, seed: int = 0, scale: Scale | None = None
 ) -> float:
     """The score of a metric for an encoder and rows of a world, on the audit's scale (1 is best).
 
@@ -246,7 +240,6 @@ Property = Literal["P1", "P2", "P3", "P4"]
 Further = Literal["few factors", "levels", "many to one", "rows", "order"]
 Question = Literal[Property, Further]
 PROPERTIES: tuple[Property, ...] = ("P1", "P2", "P3", "P4")
-
 P1_TURNS = {"E3": 0, "E1": 1, "E2": 2, "E4": 4}
 P3_TURNS = {"E5": 0, "E8": 1}  # all other encoders later
 LAST = 1000  # turn of the largest sizes, which take longer than all others together

@@ -32,7 +32,7 @@ from unweave.auditing.measurement import (
     written,
 )
 from unweave.card import Card
-from unweave.codec import plain_data, read_json, restored
+from unweave.codec import plain_data, read_record
 from unweave.evaluation.results import LIBRARIES
 from unweave.findings import Finding
 from unweave.sweeps.sweep import Measurement
@@ -105,7 +105,6 @@ LEVEL = 0.95
 ROUNDING = 1e-9
 OTHER_MAP = "E7"  # its mixing is not the draw of E3, so differences within a seed include the difference of the maps
 APART = "E4"  # shown for P1 but not part of its verdict, because the paper does not test it
-
 Scores = Mapping[Point, Mapping[int, float]]
 Outcomes = Mapping[Case, Sequence[Measurement]]
 
@@ -351,7 +350,6 @@ def _named(point: Point) -> str:
 SCHEMA = "unweave.audit/2"
 TICKS: dict[str, str] = {"satisfied": "✓", "partly": "~", "violated": "✗", "undecided": "?"}
 NOT_APPLICABLE = "–"  # noqa: RUF001 - a dash for a cell without an answer
-
 Ends = tuple[float, float]
 
 
@@ -491,12 +489,12 @@ class Audit:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Audit from the output of `to_dict`."""
-        return restored(cls, data)
+        return read_record(cls, data)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Audit from the output of `to_json`."""
-        return cls.from_dict(read_json(text))
+        return read_record(cls, text)
 
 
 EQUAL = 1e-9

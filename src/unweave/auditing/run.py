@@ -45,6 +45,7 @@ from unweave.auditing.properties import (
 )
 from unweave.findings import Finding
 from unweave.names import explains_options
+from unweave.options import checks_options
 from unweave.progress import progress_bar
 from unweave.randomness import seed_range
 from unweave.sentences import texts
@@ -58,11 +59,11 @@ BUDGET = 300.0
 
 # shares of the budget; the remainder is for the adversary
 POINTS_SHARE, CARD_SHARE, FURTHER_SHARE = 0.65, 0.1, 0.1
-
 CARD_SEEDS = 2
 
 
 @explains_options
+@checks_options
 def audit(
     metric: Auditable,
     *,
@@ -232,9 +233,7 @@ def _violated_by_all(name: Property, bench: Bench, points: list[Point], measured
 
 
 STYLES = {"satisfied": "green", "partly": "yellow", "violated": "red", "undecided": "dim"}
-
 WIDTH = 140
-
 SHOWN = 3  # number of missing points that are named
 
 

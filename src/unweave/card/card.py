@@ -17,11 +17,11 @@ from unweave.evidence.columns import quoted
 from unweave.findings import Finding
 
 Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
-
-Equivalence = Literal["permutation and scale", "elementwise", "affine", "bijection", "any"]
+Equivalence = Literal["orthogonal", "permutation and scale", "elementwise", "affine", "bijection", "any"]
 
 PROPERTIES = (  # properties that metrics of the catalogue measure; a user's metric may state another one
     "one-to-one recovery",
+    "linear identifiability",
     "explicitness",
     "modularity",
     "modularity and explicitness",
@@ -38,13 +38,9 @@ PROPERTIES = (  # properties that metrics of the catalogue measure; a user's met
 )
 
 Case = Literal["one factor", "one code"]
-
 NamedChance = Literal["by permutation", "no pairing"]
-
 Chance = float | NamedChance | Callable[[int, int, int], float]
-
 ANY_KIND = frozenset(FactorKind)
-
 UNBOUNDED = (-math.inf, math.inf)
 
 
@@ -90,7 +86,7 @@ class MetricError(TypeError):
 
 def check_card(card: Card) -> None:
     """Raise a `MetricError` for the first invalid field of the card."""
-    check_fields(f"The card of {card.name}", vars(card))
+    check_fields(f"The card of {card.name if isinstance(card.name, str) else '?'}", vars(card))
     low, high = card.bounds
     if not (math.isnan(card.best) or low <= card.best <= high):
         raise MetricError(
@@ -119,10 +115,6 @@ def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _is_tolerance(value: object) -> bool:
-    return _is_number(value) and value >= 0  # type: ignore[operator]
-
-
 def _is_whole_from(least: int) -> Callable[[object], bool]:
     return lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
 
@@ -132,23 +124,15 @@ def _are_bounds(value: object) -> bool:
 
 
 def _is_chance(value: object) -> bool:
-    return callable(value) or _is_number(value) or value in get_args(NamedChance)
+    return callable(value) or _is_number(value) or (isinstance(value, str) and value in get_args(NamedChance))
 
 
-def _is_one_of(vocabulary: object) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, str) and value in get_args(vocabulary)
+def _are_some_of(vocabulary: object) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, tuple) and set(value) <= set(get_args(vocabulary))
 
 
 def _are(collection: type, kind: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, collection) and all(isinstance(entry, kind) for entry in value)  # type: ignore[attr-defined]
-
-
-def _are_needs(value: object) -> bool:
-    return isinstance(value, tuple) and set(value) <= set(get_args(Need))
-
-
-def _are_cases(value: object) -> bool:
-    return isinstance(value, tuple) and set(value) <= set(get_args(Case))
 
 
 def _quoted(vocabulary: object) -> str:
@@ -156,18 +140,19 @@ def _quoted(vocabulary: object) -> str:
 
 
 Rule = tuple[Callable[[Any], bool], str]
-
 _TEXT: Rule = (_is_text, "a text that is not empty")
-
-_TOLERANCE: Rule = (_is_tolerance, "a number from 0")
+_TOLERANCE: Rule = (lambda value: _is_number(value) and value >= 0, "a number from 0")
 
 RULES: dict[str, Rule] = {
     "name": _TEXT,
     "summary": (lambda value: isinstance(value, str), "a text"),  # empty if the function has no docstring
     "measures": (_is_text, "a property in a few words, such as 'compactness'"),
-    "equivalence": (_is_one_of(Equivalence), f"one of {_quoted(Equivalence)}"),
+    "equivalence": (
+        lambda value: isinstance(value, str) and value in get_args(Equivalence),
+        f"one of {_quoted(Equivalence)}",
+    ),
     "factor_kinds": (_are(frozenset, FactorKind), "a frozenset of FactorKind, such as ANY_KIND"),
-    "needs": (_are_needs, f"a tuple of these: {_quoted(Need)}"),
+    "needs": (_are_some_of(Need), f"a tuple of these: {_quoted(Need)}"),
     "min_rows": (_is_whole_from(0), "a whole number from 0"),
     "bounds": (_are_bounds, "two numbers, the lower one first"),
     "best": (_is_number, "a number, or math.nan if no score is better than another"),
@@ -182,7 +167,7 @@ RULES: dict[str, Rule] = {
     "takes_sparse_codes": (lambda value: isinstance(value, bool), "True or False"),
     "factor_by_factor": (lambda value: isinstance(value, bool), "True or False"),
     "takes_code_groups": (lambda value: isinstance(value, bool), "True or False"),
-    "undefined_with": (_are_cases, f"a tuple of these: {_quoted(Case)}"),
+    "undefined_with": (_are_some_of(Case), f"a tuple of these: {_quoted(Case)}"),
     "variants": (_are(tuple, Variant), "a tuple of Variant"),
     "raw_range": (lambda value: isinstance(value, str), "a text, empty if raw scores lie within the bounds"),
     "version": (_is_whole_from(1), "a whole number from 1"),

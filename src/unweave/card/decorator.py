@@ -19,7 +19,7 @@ from unweave.evidence.columns import NeedsRows
 from unweave.evidence.decoders import Sampler
 from unweave.evidence.inputs import OPTION_NAMES, option_parameters
 from unweave.evidence.kinds import KindsGiven
-from unweave.findings import Finding, as_findings
+from unweave.findings import Finding, stated
 from unweave.names import refuse_unknown_options, suggestion
 from unweave.options import check_option_values, option_types
 from unweave.randomness import random_stream
@@ -181,7 +181,8 @@ class Declaration:
             if not given.keys() <= options.keys() | OPTION_NAMES:
                 refuse_unknown_options(given, [*options, *OPTION_NAMES], card.name)
             evidence = _evidence_of(card, factors, codes, given)
-            check_option_values(card.name, option_types(body), given)
+            if given:
+                check_option_values(card.name, option_types(body), given)
             by_factor = card.factor_by_factor and bool(evidence.labelled_parts)
             refusal = None if by_factor else card.refusal(evidence)
             if refusal:
@@ -313,8 +314,8 @@ def _checked_score(score: object, card: Card) -> Score:
     )
 
 
-def _shared_caveats(card: Card, evidence: Evidence, by_factor: bool) -> tuple[Finding, ...]:
-    caveats: list[Finding | str] = []
+def _shared_caveats(card: Card, evidence: Evidence, by_factor: bool) -> list[Finding]:
+    caveats: list[Finding] = []
     if "factors" in card.needs and evidence.constant_factors:
         caveats.append(Finding("constant_factors", factors=evidence.constant_factors))
     if "codes" in card.needs and evidence.dead_codes:
@@ -326,8 +327,9 @@ def _shared_caveats(card: Card, evidence: Evidence, by_factor: bool) -> tuple[Fi
         caveats.append(Finding("rows_come_again", n_rows=evidence.n_rows, n_distinct=n_distinct))
     if evidence.n_dropped and not by_factor:
         caveats.append(Finding("rows_dropped", n_rows=evidence.n_dropped))
-    caveats += [assumption.caveat for assumption in card.assumes if not assumption.holds(evidence)]
-    return as_findings(caveats)
+    broken = [assumption.caveat for assumption in card.assumes if not assumption.holds(evidence)]
+    caveats += [stated(caveat) if isinstance(caveat, str) else caveat for caveat in broken]
+    return caveats
 
 
 def _described(option: Any) -> Any:

@@ -20,6 +20,7 @@ PAPERS = {
 ROUNDING = 1e-5  # smaller changes of a score are due to another order of summation, and are ignored
 
 FULL_MARKS = {
+    "orthogonal": "if the codes are the factors up to a rotation, a reflection, a shift and one common scale",
     "permutation and scale": "if the codes are the factors up to permutation and scaling",
     "elementwise": "if each code is a one-to-one function of one factor, in any order",
     "affine": "if the codes are an invertible affine map of the factors",
@@ -39,14 +40,16 @@ def explained(entry: Metric) -> str:
     card = entry.card
     meaning, options, formula, example = _parts_of_docstring(entry)
     defaults = ", ".join(f"{name}={option.default}" for name, option in entry.options.items()) or "none"
-    best = {"Best score": _full_marks_in_words(card)} if "factors" in card.needs else {}
+    reached = "no value is best" if math.isnan(card.best) else f"reached {FULL_MARKS[card.equivalence]}"
+    factors = ", ".join(sorted(kind.value for kind in card.factor_kinds)) if "factors" in card.needs else "not used"
+    best = {"Best score": reached} if "factors" in card.needs else {}
     needs = _joined(card.needs) + (f", at least {card.min_rows} rows" if card.min_rows else "")
     needs += "".join(f", more than {case}" for case in card.undefined_with)
     sections = [
         *([meaning] if meaning else []),
         *([f"Example:\n{example}"] if example else []),
         _facts({"Use it for": card.measures, **best, "Needs": needs}),
-        _facts({"Factors": _factors_in_words(card), "Avoid when": card.fails_when, "Cost": card.cost}),
+        _facts({"Factors": factors, "Avoid when": card.fails_when, "Cost": card.cost}),
         _facts(
             {
                 "Range": "; ".join([f"{_range_in_words(card)}; {_best_in_words(card)}", *_variants_in_words(card)]),
@@ -125,11 +128,3 @@ def _variants_in_words(card: Card) -> list[str]:
     """Range and best score for every option value that changes them."""
     held = {f"{entry.option}={entry.value}": card.under({entry.option: entry.value}) for entry in card.variants}
     return [f"with {option} {_range_in_words(under)}, {_best_in_words(under)}" for option, under in held.items()]
-
-
-def _full_marks_in_words(card: Card) -> str:
-    return "no value is best" if math.isnan(card.best) else f"reached {FULL_MARKS[card.equivalence]}"
-
-
-def _factors_in_words(card: Card) -> str:
-    return ", ".join(sorted(kind.value for kind in card.factor_kinds)) if "factors" in card.needs else "not used"

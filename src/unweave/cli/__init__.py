@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from io import TextIOWrapper
+from typing import Any
 
 import click
 
 from unweave import __version__
+from unweave.cli.mcp import mcp
 from unweave.cli.score import (
     compare,
     demo,
@@ -22,13 +24,13 @@ from unweave.cli.score import (
     unlabelled,
 )
 from unweave.cli.study import audit, sweep
-from unweave.cli.terminal import code_of_current_folder, warnings_as_notes
+from unweave.cli.terminal import WANTS_JSON, code_of_current_folder, print_error, warnings_as_notes
 from unweave.cli.train import encode, train
 from unweave.plugins import load_plugin, plugins
 
 COMMANDS = (
     *(encode, score, compare, probe, report, leaderboard, metrics, explain, audit, sweep, train),
-    *(geometry, dictionaries, unlabelled, demo),
+    *(geometry, dictionaries, unlabelled, demo, mcp),
 )
 
 
@@ -45,6 +47,15 @@ class Commands(click.Group):
         if entry is None:
             return super().get_command(ctx, cmd_name)
         return load_plugin(entry, lambda it: isinstance(it, click.Command), "declare it with @click.command()")
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; with --json, an error is printed as JSON as well."""
+        ctx.meta[WANTS_JSON] = "--json" in ctx.args
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            print_error("OptionError", error.format_message())
+            raise
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -15,16 +15,19 @@ from unweave.cli.terminal import (
     check_writable,
     fail,
     image_shape_in,
+    json_option,
     kinds_in,
     names_in,
     one_sentence_errors,
+    print_json,
     print_wide,
     show,
 )
 from unweave.errors import OptionError
-from unweave.whole_files import write_whole
+from unweave.whole_files import write_output
 
 if TYPE_CHECKING:
+    from unweave.card import Metric
     from unweave.evaluation import Evaluation
     from unweave.files.reading import Files
     from unweave.report.html import CodePictures
@@ -105,7 +108,7 @@ SCORE_OPTIONS = [
             "left out."
         ),
     ),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table."),
+    json_option,
 ]
 
 PAGE_OPTIONS = [
@@ -232,7 +235,8 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
 @click.command()
 @click.argument("file", metavar="EVALUATION.json", type=click.Path(path_type=Path))
 @with_page_options
-def report(file: Path, **options: Any) -> None:
+@json_option
+def report(file: Path, as_json: bool, **options: Any) -> None:
     """Write the report of a saved evaluation (the output of score --json, or a file that Evaluation.save wrote)."""
     with one_sentence_errors():
         from unweave.report.html import read_evaluation
@@ -241,13 +245,15 @@ def report(file: Path, **options: Any) -> None:
             raise OptionError("There is no report to write: name a file with --html, --markdown or --summary.")
         check_writable(*_pages(options).values(), inputs=(file,))
         _write_pages(read_evaluation(file), options)
+        if as_json:
+            print_json("files", wrote=[str(path) for path in _pages(options).values()])
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the tables as one HTML page.")
 @click.option("--markdown", metavar="FILE", type=click.Path(path_type=Path), help="Write the tables as Markdown.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@json_option
 def leaderboard(folder: Path, html: Path | None, markdown: Path | None, as_json: bool) -> None:
     """Rank all models whose evaluations are in FOLDER (saved by score --json or Evaluation.save).
 
@@ -260,23 +266,28 @@ def leaderboard(folder: Path, html: Path | None, markdown: Path | None, as_json:
 
         board = read_leaderboard(folder)
         if as_json:
-            click.echo(json.dumps(plain_data(board), allow_nan=False))
+            print_json("leaderboard", **plain_data(board))
         else:
             print_wide(board)
         if html:
             board.to_html(html)
         if markdown:
-            write_whole(markdown, lambda file: file.write(board.to_markdown().encode()))
+            write_output(markdown, board.to_markdown())
 
 
 @click.command()
-def metrics() -> None:
+@json_option
+def metrics(as_json: bool) -> None:
     """List the metrics by the question they answer."""
+    from unweave.evaluation.choose import OTHER, QUESTIONS, question_of
+    from unweave.metrics import CATALOGUE
+
+    if as_json:
+        print_json("metrics", metrics=[_described(entry) for entry in CATALOGUE.values()])
+        return
     from rich.console import Console
     from rich.text import Text
 
-    from unweave.evaluation.choose import OTHER, QUESTIONS, question_of
-    from unweave.metrics import CATALOGUE
     from unweave.report.terminal import plain_table
 
     table = plain_table()
@@ -297,9 +308,21 @@ def metrics() -> None:
     )
 
 
+def _described(entry: Metric) -> dict[str, Any]:
+    """What the card of a metric says, as plain data."""
+    from unweave.card.card import CardDescription
+    from unweave.codec import plain_data
+    from unweave.evaluation.choose import question_of
+
+    question, described = question_of(entry.card.measures), CardDescription.of(entry.card, {})
+    asked = {"question": question.text, "in_panel": entry.card.name in question.panel}
+    return {**plain_data(described), "lower_is_better": described.lower_is_better, **asked}
+
+
 @click.command()
 @click.argument("name")
-def explain(name: str) -> None:
+@json_option
+def explain(name: str, as_json: bool) -> None:
     """Describe a metric: what it measures, when to use it, its formula and its options.
 
     NAME is a metric, or your own as module:name, which runs the code of the module.
@@ -310,8 +333,11 @@ def explain(name: str) -> None:
         from unweave.evaluation.choose import chosen_by_text
 
         chosen = chosen_by_text(name)
-        metric_of(chosen)
-        click.echo(explained(chosen))
+        entry = metric_of(chosen)
+        if as_json:
+            print_json("explain", **_described(entry), text=explained(chosen))
+        else:
+            click.echo(explained(chosen))
 
 
 @click.command()
@@ -326,7 +352,7 @@ def explain(name: str) -> None:
     "--pictures", type=click.Path(path_type=Path), help="Write a page of pictures of a decoder of images (.html)."
 )
 @click.option("--image-shape", metavar="C,H,W", callback=image_shape_in, help="Shape of an image, if it is not square.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 def geometry(source: str, reference: str | None, latent_size: int | None, **options: Any) -> None:
     """Measure how each latent of a decoder changes the data.
 
@@ -375,7 +401,8 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("trained-demo"), help="Folder for the results of --trained."
 )
-def demo(rows: int, trained: bool, out: Path) -> None:
+@json_option
+def demo(rows: int, trained: bool, out: Path, as_json: bool) -> None:
     """Score four encoders of a simulated circuit, or train and score a small model in a minute (--trained)."""
     with one_sentence_errors():
         if trained:
@@ -383,17 +410,17 @@ def demo(rows: int, trained: bool, out: Path) -> None:
             from unweave.report.html import write_pages
 
             out.mkdir(parents=True, exist_ok=True)
-            evaluation, pictures = trained_demonstration(out, click.echo)
-            show(evaluation, as_json=False)
+            evaluation, pictures = trained_demonstration(out, lambda line: click.echo(line, err=as_json))
+            show(evaluation, as_json)
             for path in write_pages(evaluation, html=out / "page.html", pictures=pictures):
-                click.echo(f"wrote {path}")
+                click.echo(f"wrote {path}", err=as_json)
             return
         from unweave.cli.demos import DEMO_BUDGET, circuit_encoders, introduction
         from unweave.evaluation import compare as compare_all
 
         factors, representations = circuit_encoders(rows)
-        click.echo(introduction())
-        show(compare_all(factors, representations, budget=DEMO_BUDGET, progress=True), as_json=False)
+        click.echo(introduction(), err=as_json)
+        show(compare_all(factors, representations, budget=DEMO_BUDGET, progress=True), as_json)
 
 
 def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
@@ -466,9 +493,9 @@ EVIDENCE_OPTIONS = ("kinds", "missing", "row_groups", "factor_names", "code_name
 
 def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any]) -> None:
     """Print how well the codes detect the concepts."""
+    from unweave.evaluation.concepts import concept_report
     from unweave.evidence import Evidence
     from unweave.evidence.blocks import RowBlocks
-    from unweave.metrics.concepts import concept_report
     from unweave.report.tables import concept_table
 
     if _pages(options):
@@ -476,7 +503,7 @@ def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any
     if isinstance(files.factors, RowBlocks):
         raise OptionError("Concepts are scored in memory, and this folder is too large: pass fewer of its files.")
     evidence = Evidence(files.factors, files.codes, **{name: settings[name] for name in EVIDENCE_OPTIONS})
-    concepts = concept_report(evidence)
+    concepts = concept_report(evidence, budget=0 if settings["quick"] else settings["budget"])
     if options["as_json"]:
         click.echo(json.dumps(concepts.to_dict(), allow_nan=False))
     else:
@@ -494,7 +521,7 @@ def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any
     help="Optimal assignment, or greedy matching in rounds for very many columns.",
 )
 @click.option("--unsigned", is_flag=True, help="Count opposite directions as the same.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a sentence.")
+@json_option
 def dictionaries(first: Path, second: Path, matching: Any, unsigned: bool, as_json: bool) -> None:
     """Match the columns of two decoders one to one, and print the mean cosine of the pairs (PW-MCC).
 
@@ -515,7 +542,7 @@ def dictionaries(first: Path, second: Path, matching: Any, unsigned: bool, as_js
         if as_json:
             pairs = {name: getattr(pairing, name).tolist() for name in ("first", "second", "cosines")}
             stated = {"mean_cosine": pairing.mean_cosine, "chance": pairing.chance, **pairs}
-            click.echo(json.dumps({"schema": "unweave.dictionaries/1", **stated}, allow_nan=False))
+            print_json("dictionaries", **stated)
             return
         click.echo(
             f"Mean cosine of {pairing.cosines.size:,} matched columns: {pairing.mean_cosine:.4f} (the best of "
@@ -610,7 +637,7 @@ def probe(files: tuple[Path, ...], factors_from: Path | None, **options: Any) ->
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of the train and test split for the linear agreement."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@json_option
 def unlabelled(files: tuple[Path, ...], **options: Any) -> None:
     """Measure representations without factors: active codes, total correlation, and agreement between runs.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from unweave.cli.terminal import check_picture, one_sentence_errors, print_wide, resumable
+from unweave.cli.terminal import check_picture, json_option, one_sentence_errors, print_json, print_wide, resumable
 
 
 @click.command()
@@ -23,7 +23,7 @@ from unweave.cli.terminal import check_picture, one_sentence_errors, print_wide,
     help="Number of processes. The results do not depend on it.",
 )
 @click.option("--picture", type=click.Path(path_type=Path), help="Draw the curves into this file (.png, .pdf, .svg).")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@json_option
 def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None, as_json: bool) -> None:
     """Test whether a metric has the four properties of 003, whether its card is right, and which codes deceive it.
 
@@ -64,7 +64,10 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
 @click.option(
     "--time-limit", metavar="SECONDS", type=float, help="Time limit for each cell. A cell that takes longer is stopped."
 )
-def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None, time_limit: float | None) -> None:
+@json_option
+def sweep(
+    file: Path, out: Path | None, jobs: int, cluster: str | None, time_limit: float | None, as_json: bool
+) -> None:
     """Compute all combinations of worlds, encoders, metrics and seeds that FILE (TOML) declares.
 
     FILE is code: every module:name in it imports that Python module and runs it. Results are saved as they are
@@ -79,5 +82,8 @@ def sweep(file: Path, out: Path | None, jobs: int, cluster: str | None, time_lim
         folder = out or Path(declared.name)
         with resumable():
             table = run(declared, folder, n_jobs=jobs, cluster=cluster, time_limit=time_limit)
+        if as_json:
+            print_json("sweep", wrote=[str(folder / "table.parquet")], rows=table.to_dicts())
+            return
         print_wide(printed(table))
         click.echo(f"wrote {folder / 'table.parquet'}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -23,7 +24,14 @@ if TYPE_CHECKING:
 
 
 # optional packages, and the extra that installs them
-EXTRA_OF = {"torch": "torch", "zuko": "torch", "matplotlib": "report", "distributed": "cluster", "polars": "tables"}
+EXTRA_OF = {
+    "torch": "torch",
+    "zuko": "torch",
+    "matplotlib": "report",
+    "distributed": "cluster",
+    "polars": "tables",
+    "mcp": "mcp",
+}
 
 
 def show(evaluation: Evaluation, as_json: bool) -> None:
@@ -37,7 +45,8 @@ def show(evaluation: Evaluation, as_json: bool) -> None:
     else:
         click.echo(str(evaluation))
     if all(row.score is None for row in evaluation.rows):
-        fail(f"No metric could be computed: {evaluation.rows[0].problem}")
+        click.echo(f"Error: No metric could be computed: {evaluation.rows[0].problem}", err=True)
+        raise SystemExit(2)
 
 
 def print_wide(item: Any) -> None:
@@ -119,10 +128,31 @@ def kinds_in(text: str | None) -> str | list[str] | dict[str, str] | None:
     return (stated if len(stated) > 1 else stated[0]) if stated else None
 
 
-def fail(sentence: str) -> NoReturn:
+WANTS_JSON = "unweave.json"  # whether --json was given, in the meta of the context
+
+
+def fail(sentence: str, kind: str = "OptionError") -> NoReturn:
     """End the command with one sentence and exit code 2."""
     click.echo(f"Error: {' '.join(sentence.split())}", err=True)
+    print_error(kind, sentence)
     raise SystemExit(2)
+
+
+def print_error(kind: str, sentence: str) -> None:
+    """With --json, print the error as JSON too, where a script reads the result; ``kind`` is a class of error."""
+    context = click.get_current_context(silent=True)
+    if context is not None and context.meta.get(WANTS_JSON):
+        print_json("error", kind=kind, message=" ".join(sentence.split()))
+
+
+def print_json(schema: str, /, **content: Any) -> None:
+    """Print content as strict JSON with the name of its schema (docs/schemas.json)."""
+    from unweave.codec import plain_data
+
+    click.echo(json.dumps({"schema": f"unweave.{schema}/1", **plain_data(content)}, allow_nan=False))
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
 @contextmanager
@@ -189,6 +219,6 @@ class one_sentence_errors:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, UnweaveError):
-            fail(str(error))
+            fail(str(error), type(error).__name__)
         if isinstance(error, ModuleNotFoundError) and error.name in EXTRA_OF:
             fail(f"This needs {error.name}, which is not installed: install unweave[{EXTRA_OF[error.name]}].")

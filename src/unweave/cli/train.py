@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unweave.cli.terminal import check_writable, one_sentence_errors, print_wide, resumable
+from unweave.cli.terminal import check_writable, json_option, one_sentence_errors, print_json, print_wide, resumable
 from unweave.errors import OptionError
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     default=True,
     help="Whether to draw losses, reconstructions and traversals as .png files.",
 )
-def train(objective: str, dataset: str | None, out: Path, **options: Any) -> None:
+@json_option
+def train(objective: str, dataset: str | None, out: Path, as_json: bool, **options: Any) -> None:
     """Train models with OBJECTIVE on DATASET, one for every hyperparameter value and every seed.
 
     Hyperparameters are options with values separated by commas: --beta 1,4,16. Layer sizes are written as 256x256. All
@@ -71,9 +72,12 @@ def train(objective: str, dataset: str | None, out: Path, **options: Any) -> Non
         for problem in fleet.problems:
             click.echo(problem, err=True)
         n_finished = sum(model.network is not None for model in fleet)
-        click.echo(f"wrote {out}: {n_finished} of {len(fleet)} models trained")
+        click.echo(f"wrote {out}: {n_finished} of {len(fleet)} models trained", err=as_json)
         if options["pictures"]:
-            _draw(out, fleet, declared.dataset.loaded())
+            _draw(out, fleet, declared.dataset.loaded(), as_json)
+        if as_json:
+            models = [{"name": model.name, "problem": model.problem or None} for model in fleet]
+            print_json("train", wrote=[str(out)], models=models)
         if not n_finished:
             raise SystemExit(1)
 
@@ -141,7 +145,7 @@ def _value(text: str) -> Any:
         raise OptionError(f"{text!r} is not a number, nor sizes of layers such as 256x256.") from None
 
 
-def _draw(out: Path, fleet: Any, dataset: Any) -> None:
+def _draw(out: Path, fleet: Any, dataset: Any, as_json: bool) -> None:
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
@@ -150,13 +154,16 @@ def _draw(out: Path, fleet: Any, dataset: Any) -> None:
     from unweave.report.figures.curves import draw_runs
 
     n_pictures = len(list(draw_runs(out, fleet.models, dataset)))
-    click.echo(f"wrote {n_pictures} pictures: losses.png, reconstructions.png and traversals.png of every model")
+    click.echo(
+        f"wrote {n_pictures} pictures: losses.png, reconstructions.png and traversals.png of every model", err=as_json
+    )
 
 
-def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> None:
+def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> list[Path]:
     """Write the codes of every model of a folder next to its weights; existing codes are replaced."""
     from unweave.encoding import encode
 
+    written = []
     for model in _models(folder):
         if model.network is None:
             click.echo(f"{model.name}: {model.problem}", err=True)
@@ -171,7 +178,9 @@ def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> Non
             batch_size=options["batch_size"],
             progress=True,
         )
-        click.echo(f"wrote {out}: {encoded.n_rows} images, {encoded.means.shape[1]} codes")
+        written.append(out)
+        click.echo(f"wrote {out}: {encoded.n_rows} images, {encoded.means.shape[1]} codes", err=options["as_json"])
+    return written
 
 
 def _on_device(model: Any, device: str | None) -> Any:
@@ -195,10 +204,9 @@ def compare_folder(folder: Path, metrics: list[str], as_json: bool) -> None:
     with progress_bar(len(models), True) as bar:
         comparison = compared_runs(models, training_data(folder), metrics=metrics or None, watch=bar.step)
     if as_json:
-        import json
-        from dataclasses import asdict
+        from unweave.codec import plain_data
 
-        click.echo(json.dumps(asdict(comparison), indent=2))
+        print_json("runs", **plain_data(comparison))
         return
     print_wide(runs_table(comparison))
     click.echo("Mean ± standard deviation over seeds; settings that share a letter do not differ significantly.")
@@ -250,6 +258,7 @@ def _needing_torch() -> Iterator[None]:
     help="What the model returns as second output, after the mean.",
 )
 @click.option("--device", help="Device of torch, such as cuda; by default that of the model's weights.")
+@json_option
 def encode(model: str, dataset: str | None, **options: Any) -> None:
     """Encode the images of DATASET with MODEL, and write a file for score and compare.
 
@@ -275,7 +284,9 @@ def encode(model: str, dataset: str | None, **options: Any) -> None:
             images = DependentSample(images, dependences_from_text(options["dependence"]))
         with resumable():
             if is_folder:
-                encode_folder(Path(model), images, options)
+                written = encode_folder(Path(model), images, options)
+                if options["as_json"]:
+                    print_json("files", wrote=list(map(str, written)))
                 return
             encoded = encode_images(
                 _on_device(named_model(model, options["weights"]), options["device"]),
@@ -287,7 +298,7 @@ def encode(model: str, dataset: str | None, **options: Any) -> None:
                 spread=options["spread"],
                 progress=True,
             )
-        n_codes = encoded.means.shape[1]
-        click.echo(
-            f"wrote {options['out']}: {encoded.n_rows} images, {n_codes} codes, {len(encoded.factor_names)} factors"
-        )
+        sizes = f"{encoded.n_rows} images, {encoded.means.shape[1]} codes, {len(encoded.factor_names)} factors"
+        click.echo(f"wrote {options['out']}: {sizes}", err=options["as_json"])
+        if options["as_json"]:
+            print_json("files", wrote=[str(options["out"])])

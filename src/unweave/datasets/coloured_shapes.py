@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.datasets.interface import Factor, GridDataSet, Images, Indices, Selection
 from unweave.errors import OptionError
+from unweave.options import checks_options
 
 SHAPES = ("disc", "square", "triangle", "cross")
 HUES = np.arange(10) / 10
@@ -22,6 +23,7 @@ CENTRES = np.linspace(0.25, 0.75, 16)
 GROUND_BRIGHTNESS = 0.5
 
 
+@checks_options
 class ColouredShapes(GridDataSet):
     """A disc, square, triangle or cross on a darker ground: 51,200 images of three channels.
 

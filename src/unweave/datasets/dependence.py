@@ -18,10 +18,12 @@ from numpy.typing import ArrayLike
 from unweave.arrays import FloatArray
 from unweave.datasets.interface import DataSet, GridDataSet, Images, Indices, Rng
 from unweave.errors import OptionError
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
 
 
+@checks_options
 @dataclass(frozen=True)
 class CorrelatedPair:
     """Two positively correlated factors: weight exp(-(a - b)^2 / (2 sigma^2)).
@@ -41,6 +43,7 @@ class CorrelatedPair:
         return np.exp(-(apart**2) / (2 * self.sigma**2))
 
 
+@checks_options
 @dataclass(frozen=True)
 class Confounder:
     """One factor with which all others correlate: weights are products over its pairs; 004 has sigma .2."""
@@ -57,6 +60,7 @@ class Confounder:
         return weights
 
 
+@checks_options
 @dataclass(frozen=True)
 class DeterminedFactor:
     """A factor that one or two others determine, as in 003: only combinations that obey the function are drawn.
@@ -93,6 +97,7 @@ class DeterminedFactor:
 Dependence = CorrelatedPair | Confounder | DeterminedFactor
 
 
+@checks_options
 class DependentSample(DataSet):
     """A data set whose random samples have dependent factors; images and their order are those of ``dataset``.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import math
+import os
 import zlib
 from collections.abc import Iterator
 from functools import cached_property
@@ -17,9 +18,10 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.datasets.interface import DataSet, Factor, Images, Indices, scaled
 from unweave.errors import FileError, OptionError
+from unweave.evidence.archives import refuse_bomb
+from unweave.options import checks_options
 
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
-
 LONGEST_IDX_HEADER = 4 + 4 * 255  # of an array with 255 axes
 
 
@@ -29,6 +31,8 @@ def read_idx(path: str | Path) -> NDArray[Any]:
     Raises `FileError` if the file is truncated, does not have the size that its header states, or is not idx.
     """
     path = Path(path)
+    if not os.path.isfile(path):
+        raise FileError(f"There is no file {path}: check the name and the folder.")
     if path.suffix != ".gz":
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -37,10 +41,13 @@ def read_idx(path: str | Path) -> NDArray[Any]:
         return np.memmap(path, dtype=dtype, mode="r", offset=start, shape=shape)
     try:
         with gzip.open(path) as packed:
-            content = packed.read()
+            shape, dtype, start = _header(packed.read(LONGEST_IDX_HEADER), path)
+            n_bytes = math.prod(shape) * dtype.itemsize
+            refuse_bomb(f"The array of {path}", n_bytes, path.stat().st_size)
+            packed.seek(0)
+            content = packed.read(start + n_bytes + 1)  # one byte more than stated, and not all that there may be
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileError(f"{path} cannot be unpacked ({error}): it was cut off or damaged, so get it again.") from None
-    shape, dtype, start = _header(content, path)
     refuse_other_size(len(content) - start, shape, dtype, path)
     return np.frombuffer(content, dtype=dtype, offset=start).reshape(shape)
 
@@ -69,7 +76,6 @@ def refuse_other_size(n_bytes: int, shape: tuple[int, ...], dtype: np.dtype[Any]
 
 
 MEASURED = ("slant", "thickness", "width", "height")
-
 MEASURED_AT_ONCE = 2000
 
 
@@ -135,10 +141,10 @@ def _last_crossing(profile: FloatArray) -> FloatArray:
 
 
 Split = Literal["train", "test"]
-
 CLOTHES = ("T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
 
 
+@checks_options
 class Digits(DataSet):
     """Grey images with labels, whose slant, thickness, width and height are measured from the pixels.
 
@@ -205,16 +211,19 @@ class Digits(DataSet):
         return np.pad(scaled(self._upright(indices)[:, None]), ((0, 0), (0, 0), *self._padding))
 
 
+@checks_options
 def mnist(folder: str | Path, split: Split = "train", size: int | None = None) -> Digits:
     """MNIST from the folder with its four files, such as train-images-idx3-ubyte, with or without .gz."""
     return _mnist(folder, split, name="mnist", size=size)
 
 
+@checks_options
 def fashion_mnist(folder: str | Path, split: Split = "train", size: int | None = None) -> Digits:
     """Fashion-MNIST from the folder with its four files, which have the same names as those of MNIST."""
     return _mnist(folder, split, name="fashion_mnist", size=size, label_names=CLOTHES)
 
 
+@checks_options
 def emnist(folder: str | Path, split: Split = "train", part: str = "digits", size: int | None = None) -> Digits:
     """A part of EMNIST (digits, letters, balanced, byclass, bymerge, mnist); its files contain transposed images."""
     return Digits(*_files(folder, f"emnist-{part}-{split}"), name=f"emnist_{part}", size=size, transposed=True)
@@ -231,7 +240,7 @@ def _files(folder: str | Path, stem: str) -> Iterator[Path]:
     """The files of images and of labels whose names begin in this way, as they are published."""
     for name in (f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx1-ubyte"):
         candidates = [Path(folder) / name, Path(folder) / f"{name}.gz", Path(folder) / name.replace("-idx", ".idx")]
-        path = next(filter(Path.is_file, candidates), None)
+        path = next(filter(os.path.isfile, candidates), None)
         if path is None:
             raise FileError(f"{folder} has no file {name} or {name}.gz: put it there, or name the folder that has it.")
         yield path

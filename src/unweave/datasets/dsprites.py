@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import reduce
 
 import numpy as np
@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.datasets.interface import Factor, GridDataSet, Images, Indices, Selection
 from unweave.errors import OptionError
+from unweave.options import checks_options
 
 SHAPES = ("square", "ellipse", "heart")
 
 # number of rotations within one turn that leave the shape unchanged
 SYMMETRY = {"square": 4, "ellipse": 2, "heart": 1}
-
 HALF_SIDE = 9.5996
-
 SEMI_AXES = (12.752, 7.218)
 
 # the heart is a polygon, mirror-symmetric in u; the radii are the distances of its corners from this point, at equal
@@ -44,9 +43,7 @@ HEART_RADII = (
 # fmt: on
 
 _ANGLES = np.linspace(-np.pi / 2, np.pi / 2, len(HEART_RADII))
-
 _CORNERS = np.array(HEART_RADII) * np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
-
 _SIDES = np.diff(_CORNERS, axis=1)
 
 # a point (u, w) lies on the inner side of side k iff _SIDES[0, k] w - _SIDES[1, k] u >= _OFFSETS[k]
@@ -57,11 +54,8 @@ _OFFSETS = _SIDES[0] * _CORNERS[1, :-1] - _SIDES[1] * _CORNERS[0, :-1]
 # start of each step. Every step is shorter than any side, so a direction intersects either the side in the table or
 # the next one.
 _TURNS = np.sin(_ANGLES) / (np.cos(_ANGLES) + np.abs(np.sin(_ANGLES)))
-
 _N_STEPS = 1024
-
 _SIDE_AT_STEP = np.clip(np.searchsorted(_TURNS, np.linspace(-1, 1, _N_STEPS + 1), "right") - 1, 0, _OFFSETS.size - 1)
-
 _NEXT_TURN = np.append(_TURNS[1:-1], np.inf)
 
 
@@ -100,7 +94,7 @@ SCALES = np.linspace(0.5, 1.0, 6)
 ORIENTATIONS = np.linspace(0.0, 2 * np.pi, 40)  # the last equals the first
 POSITIONS = np.linspace(0.0, 1.0, 32)
 CENTRES = 16 + 32 * POSITIONS
-LARGEST_SIZE, RENDERED_AT_ONCE, ROWS_IN_CACHE = 1024, 128, 16
+LARGEST_SIZE, RENDERED_AT_ONCE = 1024, 128
 
 
 def sprite_factors(orientation: str) -> tuple[Factor, ...]:
@@ -109,6 +103,7 @@ def sprite_factors(orientation: str) -> tuple[Factor, ...]:
     return Factor("shape", "categorical", SHAPES), *(Factor(name, kind) for name, kind in kinds.items())
 
 
+@checks_options
 class DSprites(GridDataSet):
     """White shapes on black: all combinations of shape, scale, orientation and position.
 
@@ -164,21 +159,6 @@ class DSprites(GridDataSet):
         """Number of rotations within one turn under which every shape of the set looks the same."""
         return reduce(math.gcd, (SYMMETRY[shape] for shape in self.shapes))
 
-    def packed_blocks(self) -> Iterator[NDArray[np.uint8]]:
-        """All images as packed bits, in order: one block for every shape, scale and orientation.
-
-        A block has one row per image, with x before y, of ``ceil(size * size / 8)`` bytes, as from `numpy.packbits`.
-        """
-        if self._block > 1:
-            raise OptionError("Averaged images are grey and cannot be packed as bits: pass averaged=False.")
-        if self._size % 8:
-            raise OptionError(f"Rows of {self._size} pixels do not fill whole bytes: pack a size divisible by 8.")
-        across, down = (_offsets(self._size, CENTRES[self._places[j]]) for j in (3, 4))
-        for shape in self._places[0]:
-            for scale in SCALES[self._places[1]]:
-                for orientation in ORIENTATIONS[self._places[2]]:
-                    yield _packed_positions(SHAPES[shape], scale, orientation, across, down)
-
     @property
     def fingerprint(self) -> str:
         """Digest that identifies the data set; averaged images have a different digest."""
@@ -199,6 +179,7 @@ class DSprites(GridDataSet):
         return images
 
 
+@checks_options
 def small_sprites(size: int = 16) -> DSprites:
     """A part of dSprites on which small models train in seconds: no rotation, every second position, 4,608 images.
 
@@ -218,18 +199,6 @@ def _within_period(angles: FloatArray, period: float) -> FloatArray:
     return np.where(np.isclose(within, period, rtol=0, atol=1e-9), 0.0, within)
 
 
-def _offsets(size: int, centres: FloatArray) -> FloatArray:
-    """Distances of pixel centres from the centres of sprites, centres x pixels, in pixels of the 64 x 64 frame."""
-    pixels = (np.arange(size) + 0.5) * (FRAME / size)
-    return pixels[None, :] - centres[:, None]
-
-
-def _own_coordinates(
-    dx: FloatArray, dy: FloatArray, cosine: FloatArray | float, sine: FloatArray | float, scale: FloatArray | float
-) -> tuple[FloatArray, FloatArray]:
-    return (cosine * dx - sine * dy) / scale, (sine * dx + cosine * dy) / scale
-
-
 def _lit(shape: str, size: int, places: Indices) -> NDArray[np.bool_]:
     """Images of one shape, n x size x size; only the window that the shape can reach is computed."""
     step = FRAME / size
@@ -245,30 +214,6 @@ def _lit(shape: str, size: int, places: Indices) -> NDArray[np.bool_]:
     cosine, sine, scale = (column[:, None, None] for column in (np.cos(angles), np.sin(angles), scales))
     images = np.zeros((len(places), size, size), dtype=bool)
     rows = np.arange(len(places))[:, None, None]
-    images[rows, windows[1][:, :, None], windows[0][:, None, :]] = inside(
-        shape, *_own_coordinates(dx, dy, cosine, sine, scale)
-    )
+    u, v = (cosine * dx - sine * dy) / scale, (sine * dx + cosine * dy) / scale
+    images[rows, windows[1][:, :, None], windows[0][:, None, :]] = inside(shape, u, v)
     return images
-
-
-def _packed_positions(
-    shape: str, scale: float, orientation: float, across: FloatArray, down: FloatArray
-) -> NDArray[np.uint8]:
-    """Packed images of one sprite at all positions.
-
-    There are few distinct rows of pixels, because they depend only on their distance from the centre. Each is computed
-    and packed once for every x, and images are assembled from packed rows.
-    """
-    radius = reach(shape) * scale
-    near_x, near_y = np.abs(across.ravel()) <= radius, np.abs(down.ravel()) <= radius
-    dx, dy = across.ravel()[None, near_x], down.ravel()[near_y, None]
-    cosine, sine = float(np.cos(orientation)), float(np.sin(orientation))
-    lit = np.zeros((len(dy) + 1, across.size), dtype=bool)  # the last row is dark
-    for start in range(0, len(dy), ROWS_IN_CACHE):
-        rows = slice(start, min(start + ROWS_IN_CACHE, len(dy)))
-        lit[rows, near_x] = inside(shape, *_own_coordinates(dx, dy[rows], cosine, sine, scale))
-    packed = np.packbits(lit, axis=1).reshape(len(lit), *across.shape[:1], -1)
-    row_of = np.full(down.size, len(lit) - 1)
-    row_of[near_y] = np.arange(len(lit) - 1)
-    images = packed[row_of.reshape(down.shape)]  # y x pixel rows x x x bytes of a row
-    return np.ascontiguousarray(images.transpose(2, 0, 1, 3)).reshape(len(across) * len(down), -1)

@@ -13,11 +13,13 @@ from unweave.arrays import FloatArray
 from unweave.datasets.interface import DataSet, Factor, Images, Indices, scaled
 from unweave.errors import InputError, OptionError
 from unweave.names import suggestion
+from unweave.options import Count, checks_options
 from unweave.randomness import random_stream
 
 MOST_TRIES = 1000
 
 
+@checks_options
 class EnvironmentImages(DataSet):
     """Images of an environment, each with the values of the factors that its space of variation declares.
 
@@ -63,7 +65,7 @@ class EnvironmentImages(DataSet):
         steps: int = 1,
         circular: Mapping[str, float] | None = None,
         state: Callable[[Any], Mapping[str, float]] | None = None,
-        size: int | None = None,
+        size: Count | None = None,
         seed: int = 0,
     ) -> None:
         for name, number in (("n_episodes", n_episodes), ("steps", steps)):
@@ -109,6 +111,8 @@ class EnvironmentImages(DataSet):
         unknown = [name for name in fixed if name not in names]
         if unknown:
             raise InputError(f"{self.name} cannot hold {unknown[0]!r}: it can hold {', '.join(names)}.")
+        if not names:
+            raise InputError(f"Nothing varies in {self.name}: name at least one factor, or leave vary out.")
         rows, wrong = np.empty((n, len(names))), np.arange(n)
         for _ in range(MOST_TRIES):
             drawn = np.concatenate([_values(leaf, wrong.size, rng) for leaf in self._leaves.values()], axis=1)
@@ -138,8 +142,7 @@ class EnvironmentImages(DataSet):
         """Picture and further factors at every step of an episode."""
         environment, values = self._environment, self._episodes[episode] if row is None else row
         environment.reset(
-            seed=int(self._action_seeds[episode]),
-            options={"variation": (), "variation_values": self._settings(values)},
+            seed=int(self._action_seeds[episode]), options={"variation": (), "variation_values": self._settings(values)}
         )
         environment.action_space.seed(int(self._action_seeds[episode]))
         for step in range(n_steps):

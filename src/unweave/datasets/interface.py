@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from unweave.arrays import FloatArray
 from unweave.errors import InputError
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 
 Images = NDArray[np.float32]
-
 Indices = NDArray[np.int64]
-
 Rng = int | np.random.Generator | None
 
 
@@ -31,6 +30,7 @@ class Batch:
     images: Images
 
 
+@checks_options
 @dataclass(frozen=True)
 class Factor:
     """One factor of a data set: its name, its kind for `Evidence`, and the names of its values if it has any."""
@@ -145,7 +145,6 @@ def scaled(pixels: NDArray[np.uint8]) -> Images:
 
 
 Selection = slice | Sequence[int] | Sequence[str]
-
 TOLERANCE = 1e-6
 
 

@@ -16,6 +16,7 @@ from unweave.datasets.interface import DataSet
 from unweave.datasets.readers import MPI3D, Cars3D, CelebA, DSpritesFile, Shapes3D, SmallNORB
 from unweave.errors import OptionError
 from unweave.names import suggestion
+from unweave.options import checks_options
 from unweave.plugins import load_plugin, plugins
 
 DATA_SETS: dict[str, Callable[..., DataSet]] = {
@@ -49,6 +50,7 @@ OWN = frozenset(DATA_SETS)
 DATA_SETS |= {name: partial(_of_another_package, entry) for name, entry in plugins("unweave.datasets", OWN).items()}
 
 
+@checks_options
 def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
     """Load a data set by name; ``path`` is for data sets that are read from files, and ``options`` go to the class.
 

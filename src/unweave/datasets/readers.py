@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import struct
 import zipfile
 import zlib
@@ -20,11 +21,15 @@ from unweave.arrays import FloatArray
 from unweave.datasets.digits import refuse_other_size
 from unweave.datasets.dsprites import sprite_factors
 from unweave.datasets.interface import Factor, GridDataSet, Images, Indices, TabledDataSet, scaled
-from unweave.errors import FileError, InputError, OptionError
+from unweave.errors import FileError, InputError, OptionError, UnweaveError
+from unweave.evidence.archives import array_in, checked_array, refuse_bomb, stored_arrays
+from unweave.options import checks_options
+from unweave.sentences import printable
 
 CARS_IN_MEMORY = 8
 
 
+@checks_options
 class Cars3D(GridDataSet):
     """Cars3D as published: the array im (128 x 128 x 3 x 24 azimuths x 4 elevations) in one .mat file per car.
 
@@ -40,7 +45,7 @@ class Cars3D(GridDataSet):
     """
 
     def __init__(self, folder: str | Path, size: int | None = None) -> None:
-        self._paths = sorted(Path(folder).glob("*.mat"))
+        self._paths = sorted(Path(folder).glob("*.mat")) if os.path.isdir(folder) else []
         if not self._paths:
             raise FileError(f"{folder} has no .mat file: give the folder cars of nips2015-analogy-data.tar.gz.")
         self._read = lru_cache(CARS_IN_MEMORY)(_views)
@@ -78,17 +83,18 @@ class Cars3D(GridDataSet):
 
 
 def _views(path: Path) -> NDArray[Any]:
-    from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
+    from scipy.io import loadmat, whosmat
 
     try:
-        content = loadmat(path)
-    except (ValueError, NotImplementedError, OSError, TypeError, MatReadError, zlib.error) as error:
-        raise FileError(f"{path} cannot be read as a .mat file ({error}): get it again.") from None
-    if "im" not in content:
-        names = ", ".join(name for name in content if not name.startswith("__")) or "nothing"
-        raise FileError(f"{path} has no array 'im' but {names}: it is another file.")
-    views = np.asarray(content["im"])
+        sizes = {name: math.prod(shape) for name, shape, _ in whosmat(path)}
+        if "im" not in sizes:
+            raise FileError(f"{path} has no array 'im' but {', '.join(sizes) or 'nothing'}: it is another file.")
+        refuse_bomb(f"The array 'im' of {path}", sizes["im"], path.stat().st_size)
+        views = np.asarray(loadmat(path, variable_names=["im"])["im"])
+    except UnweaveError:
+        raise
+    except Exception as error:  # scipy raises many kinds of errors for damaged files
+        raise FileError(f"{path} cannot be read as a .mat file ({printable(str(error))}): get it again.") from None
     if views.ndim != 5 or views.dtype != np.uint8:
         raise FileError(
             f"im of {path} has shape {views.shape}: it should be bytes, height x width x 3 x azimuths x elevations."
@@ -99,6 +105,7 @@ def _views(path: Path) -> NDArray[Any]:
 PICTURES, ATTRIBUTES = "img_align_celeba", "list_attr_celeba.txt"
 
 
+@checks_options
 class CelebA(TabledDataSet):
     """CelebA as published: faces with forty attributes, each absent (0) or present (1).
 
@@ -116,7 +123,7 @@ class CelebA(TabledDataSet):
         folder = Path(folder)
         names, self._files, table = _attributes(folder / ATTRIBUTES)
         self._folder = folder / PICTURES
-        if not self._folder.is_dir():
+        if not os.path.isdir(self._folder):
             raise FileError(f"There is no folder {PICTURES} in {folder}: the pictures of CelebA go there.")
         described = [Factor(name.replace("_", " "), "categorical", ("absent", "present")) for name in names]
         super().__init__("celeba", described, table, (3, size, size))
@@ -134,20 +141,21 @@ class CelebA(TabledDataSet):
         path = self._folder / name
         try:
             with Image.open(path) as picture:
+                refuse_bomb(f"The picture {path}", 4 * math.prod(picture.size), path.stat().st_size)
                 side = min(picture.size)
                 left, top = (picture.size[0] - side) // 2, (picture.size[1] - side) // 2
                 square = picture.convert("RGB").crop((left, top, left + side, top + side))
                 square = square.resize(self.image_shape[1:], Image.Resampling.BILINEAR)
         except FileNotFoundError:
             raise FileError(f"{ATTRIBUTES} lists {name}, but there is no file {path}.") from None
-        except OSError as error:
+        except (OSError, SyntaxError, Image.DecompressionBombError) as error:
             raise FileError(f"{path} is not a whole picture ({error}): get it again.") from None
         return scaled(np.asarray(square).transpose(2, 0, 1))
 
 
 def _attributes(path: Path) -> tuple[list[str], list[str], FloatArray]:
     """Names of attributes, file names of images, and the attributes as 0 and 1."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise FileError(f"There is no file {path.name} in {path.parent}: the attributes of CelebA are in it.")
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     if len(lines) < 2 or not lines[0].strip().isdigit():
@@ -184,10 +192,10 @@ def refuse_incomplete(path: Path, places: NDArray[Any], values: NDArray[Any]) ->
 
 
 SHAPES3D_FILE = "3dshapes.h5"
-
 SHAPES3D_SHAPES = ("cube", "cylinder", "sphere", "capsule")
 
 
+@checks_options
 class Shapes3D(GridDataSet):
     """Shapes3D as published: the arrays images and labels of 3dshapes.h5. Hues are circular with period 1.
 
@@ -198,13 +206,17 @@ class Shapes3D(GridDataSet):
     """
 
     def __init__(self, path: str | Path) -> None:
-        path = Path(path) / SHAPES3D_FILE if Path(path).is_dir() else Path(path)
-        file = _opened(path)
-        missing = [name for name in ("images", "labels") if name not in file]
+        path = Path(path) / SHAPES3D_FILE if os.path.isdir(path) else Path(path)
+        if not os.path.isfile(path):
+            raise FileError(f"There is no file {path}: Shapes3D is called {SHAPES3D_FILE}.")
+        arrays = stored_arrays(path)
+        missing = [name for name in ("images", "labels") if name not in arrays]
         if missing:
-            raise FileError(f"{path} has no array {missing[0]!r} but {', '.join(file)}: it is another file.")
-        self._pixels = file["images"]
-        labels = np.asarray(file["labels"], dtype=np.float64)
+            raise FileError(f"{path} has no array {missing[0]!r} but {', '.join(arrays)}: it is another file.")
+        self._pixels, labels = (checked_array(path, name, arrays[name]) for name in ("images", "labels"))
+        if labels.dtype.kind not in "iuf":
+            raise FileError(f"labels of {path} are not numbers: it is another file, or damaged.")
+        labels = np.asarray(labels, dtype=np.float64)
         in_colour = self._pixels.ndim == 4 and self._pixels.shape[-1] == 3 and self._pixels.dtype == np.uint8
         if not in_colour or labels.shape != (len(self._pixels), 6):
             raise FileError(
@@ -229,30 +241,13 @@ class Shapes3D(GridDataSet):
         return scaled(pixels.transpose(0, 3, 1, 2))
 
 
-def _opened(path: Path) -> Any:
-    try:
-        import h5py
-    except ImportError:
-        raise OptionError("Shapes3D is an .h5 file, which needs h5py: pip install 'unweave[datasets]'.") from None
-    if not path.is_file():
-        raise FileError(f"There is no file {path}: Shapes3D is called {SHAPES3D_FILE}.")
-    try:
-        return h5py.File(path, "r")
-    except OSError as error:
-        raise FileError(
-            f"{path} cannot be opened ({error}): it was cut off or is another file, so get it again."
-        ) from None
-
-
 STEMS = {"train": "smallnorb-5x46789x9x18x6x2x96x96-training", "test": "smallnorb-5x01235x9x18x6x2x96x96-testing"}
-
 CATEGORIES = ("animal", "human", "airplane", "truck", "car")
-
 TYPES = {0x1E3D4C55: "u1", 0x1E3D4C54: "<i4", 0x1E3D4C51: "<f4", 0x1E3D4C53: "<f8", 0x1E3D4C56: "<i2"}
-
 LONGEST_NORB_HEADER = 8 + 4 * 32
 
 
+@checks_options
 class SmallNORB(TabledDataSet):
     """SmallNORB as published: grey images of toys; the left image of each stereo pair is used.
 
@@ -267,8 +262,6 @@ class SmallNORB(TabledDataSet):
     """
 
     def __init__(self, folder: str | Path, split: Literal["train", "test"] = "train") -> None:
-        if split not in STEMS:
-            raise OptionError(f"There is no split {split!r}: use train or test.")
         paths = {part: Path(folder) / f"{STEMS[split]}-{part}.mat" for part in ("dat", "cat", "info")}
         arrays = {part: read_binary_matrix(path) for part, path in paths.items()}
         self._pixels, categories, info = arrays["dat"], arrays["cat"], arrays["info"]
@@ -298,7 +291,7 @@ class SmallNORB(TabledDataSet):
 
 def read_binary_matrix(path: Path) -> NDArray[Any]:
     """Array of a file in NORB's format: little-endian type, number of axes, at least three sizes, and the numbers."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise FileError(f"There is no file {path.name} in {path.parent}: SmallNORB needs it by this name.")
     with path.open("rb") as file:
         head = file.read(LONGEST_NORB_HEADER)
@@ -325,15 +318,18 @@ class ZippedArrays:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if not self.path.is_file():
+        if not os.path.isfile(self.path):
             raise FileError(f"There is no file {self.path}: put it there, or give the path of where it is.")
         try:
             with zipfile.ZipFile(self.path) as archive:
-                self._members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        except zipfile.BadZipFile as error:
+                entries = archive.infolist()
+        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
             raise FileError(
                 f"{self.path} is not a whole .npz file ({error}): it was cut off or is another file, so get it again."
             ) from None
+        self._members = {entry.filename.removesuffix(".npy"): entry for entry in entries}
+        if len(self._members) < len(entries):
+            raise FileError(f"{self.path} has two arrays of one name: get the file again.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -343,13 +339,8 @@ class ZippedArrays:
     def whole(self, name: str) -> NDArray[Any]:
         """A small array, in memory."""
         self._refuse_missing(name)
-        try:
-            with np.load(self.path, allow_pickle=False) as archive:
-                return np.asarray(archive[name])
-        except (ValueError, zlib.error, zipfile.BadZipFile, EOFError) as error:
-            raise FileError(
-                f"The array {name!r} of {self.path} cannot be read ({error}): get the file again."
-            ) from None
+        with np.load(self.path, allow_pickle=False) as archive:
+            return array_in(archive, name, self.path)
 
     def rows_of(self, name: str) -> RowsOnDemand:
         """A large array, whose rows are read on demand."""
@@ -459,6 +450,7 @@ def _start_of_data(path: Path, member: zipfile.ZipInfo) -> int:
 DSPRITES_FILE = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"
 
 
+@checks_options
 class DSpritesFile(GridDataSet):
     """dSprites as published: the arrays imgs, latents_classes and latents_values.
 
@@ -471,7 +463,7 @@ class DSpritesFile(GridDataSet):
     """
 
     def __init__(self, path: str | Path) -> None:
-        path = Path(path) / DSPRITES_FILE if Path(path).is_dir() else Path(path)
+        path = Path(path) / DSPRITES_FILE if os.path.isdir(path) else Path(path)
         arrays = ZippedArrays(path)
         self._pixels = arrays.rows_of("imgs")
         classes, values = arrays.whole("latents_classes"), arrays.whole("latents_values")
@@ -510,6 +502,7 @@ FACTORS = (
 PUBLISHED = {1_036_800: (6, 6, 2, 3, 3, 40, 40), 460_800: (4, 4, 2, 3, 3, 40, 40)}
 
 
+@checks_options
 class MPI3D(GridDataSet):
     """MPI3D as published: the array images of mpi3d_real.npz, _realistic, _toy or _real_complex.
 
@@ -523,8 +516,8 @@ class MPI3D(GridDataSet):
 
     def __init__(self, path: str | Path, n_values: Sequence[int] | None = None) -> None:
         path = Path(path)
-        if path.is_dir():
-            folder, path = path, next((path / name for name in FILES if (path / name).is_file()), path)
+        if os.path.isdir(path):
+            folder, path = path, next((path / name for name in FILES if os.path.isfile(path / name)), path)
             if path == folder:
                 raise FileError(f"{path} has none of {', '.join(FILES)}: put one there, or give the path of the file.")
         self._pixels = ZippedArrays(path).rows_of("images")

@@ -13,17 +13,11 @@ from unweave.arrays import FloatArray
 from unweave.estimators.counts import edges_in_gaps
 
 BINS = 256  # bin numbers fit one byte, and sums over 16 x 16 bins take two short loops
-
 CELLS_IN_CACHE = 2**17
-
 COLUMNS_TOGETHER = 1024  # codes times targets that are grown together: more do not fit the cache
-
 LEAVES_TOGETHER = 2**20
-
 NO_GAIN = 1e-10  # gains below this share of the target's sum of squares are rounding
-
 HUGE = 1e30
-
 Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
 

@@ -12,11 +12,8 @@ from scipy.special import xlogy
 from unweave.arrays import FloatArray, Labels, Rows
 
 Binning = Literal["equal_mass", "equal_width"]
-
 MOST_LABELS = 2**16
-
 ROWS_IN_CACHE = 16_384
-
 MOST_SELECTED = 64  # up to this many order statistics, selection is faster than sorting the column
 
 
@@ -134,11 +131,8 @@ def _reached(column: NDArray[Any], edges: NDArray[Any]) -> Labels:
 
 
 JOINT_INDICES_IN_CACHE = 65_536
-
 MOST_PAIRED_CELLS = 40_000
-
 ROWS_PER_PAIRED_CELL = 10
-
 Tables = NDArray[np.intp]
 
 

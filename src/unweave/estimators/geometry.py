@@ -13,9 +13,7 @@ from unweave.arrays import FloatArray
 from unweave.randomness import random_stream
 
 HALF_LOG_2PI_E = float(0.5 * (1 + np.log(2 * np.pi)))
-
 LARGE = 1e100  # squares of much larger numbers overflow, and squares of their inverses underflow
-
 PARALLEL = 1e-14  # a smaller 1 - cos^2 is rounding error, and the columns count as parallel
 
 

@@ -88,15 +88,10 @@ def standardised(columns: FloatArray) -> FloatArray:
 
 
 NO_RESIDUAL = 1e-6
-
 SAME_DIRECTION = 1e-4
-
 FEWEST_ROWS_OVER = 10
-
 MOST_NARROWED = 0.3
-
 LEAST_FREEDOM = 0.05
-
 ENTRIES_IN_CACHE = 2**18
 
 
@@ -190,9 +185,7 @@ def _row_blocks(n_rows: int, n_columns: int) -> list[slice]:
 
 
 ROWS_PER_COLUMN = 10
-
 ROWS_PER_TESTED_COLUMN = 20
-
 MOST_COLUMNS = 300
 
 

@@ -20,11 +20,8 @@ from unweave.options import Count, Positive, Whole, checks_options
 from unweave.randomness import random_seed
 
 PENALTIES = np.logspace(-9, 3, 37)
-
 ROWS_PER_CODE = 5  # with fewer rows per code, directions of small variance cannot be distinguished from noise
-
 LARGEST_SPARSE_FIT = 4096
-
 ROUNDING = 1e-13  # eigenvalues below this share of the largest are rounding errors due to linearly dependent codes
 
 

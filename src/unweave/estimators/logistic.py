@@ -18,9 +18,7 @@ from unweave.options import Count, Positive, checks_options
 from unweave.randomness import random_stream
 
 MOST_NEWTON_STEPS = 30
-
 GOOD_ENOUGH = 1e-3
-
 LENGTHS = 0.5 ** np.arange(14)
 
 
@@ -105,7 +103,6 @@ def by_gradients(loss: SoftmaxLoss, weights: FloatArray, tolerance: float, max_i
 
 
 RANK_TOLERANCE = 1e-9
-
 TOLERANCE = 1e-4  # the default of scikit-learn
 
 
@@ -219,19 +216,12 @@ def _whitening(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 PENALTIES = (1.0, 1e-1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
-
 VALIDATION_SHARE = 0.2
-
 MOST_WEIGHTS = 400
-
 MOST_NEWTON_WEIGHTS = 1_500
-
 N_CLASS_DIRECTIONS = 6
-
 N_SINGLE_COLUMNS = 3
-
 FAR = 100.0
-
 FREE_INTERCEPT = 1e-3
 
 

@@ -24,15 +24,10 @@ from unweave.options import Count, Several, Whole, checks_options
 from unweave.randomness import random_stream
 
 Codes = tuple[int, ...]
-
 DRAWS_IN_CACHE, COMPONENTS_IN_CACHE = 256, 256
-
 LOWEST_EXPONENT = -700.0  # lower exponents underflow, which makes the exponential ten times slower
-
 LOWEST_LOG_DENSITY = -1e12  # negligible, but finite, so that sums with it remain accurate
-
 LOG_2_PI = math.log(2 * math.pi)
-
 LARGEST_ROUNDING = 1e-6
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -243,15 +242,6 @@ def _correlation(covariance: FloatArray) -> FloatArray:
     spread = np.sqrt(np.diagonal(covariance))
     scale = np.where(spread > 0, spread, np.nan)
     return np.asarray(covariance / scale / scale[:, None])
-
-
-def gaussian_entropy(covariance: FloatArray) -> float:
-    """Differential entropy of a Gaussian vector.
-
-    >>> round(gaussian_entropy(np.eye(1)), 4)
-    1.4189
-    """
-    return 0.5 * (len(covariance) * math.log(2 * math.pi * math.e) + _log_determinant(covariance))
 
 
 def gaussian_information(covariance: FloatArray, first: Sequence[int], second: Sequence[int]) -> float:

@@ -375,9 +375,7 @@ def _in_single_precision(codes: FloatArray) -> Callable[[FloatArray], FloatArray
 
 
 LARGEST_EXPONENT = 100  # 32-bit numbers have exponents from -126 to 127
-
 Folds = NDArray[np.intp]
-
 TINY = 1e-6
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
-
 R = TypeVar("R")
 
 

@@ -38,11 +38,8 @@ TANH_POLYNOMIAL = (
 )
 
 FARTHEST = 6.0
-
 ROWS_AT_ONCE = 65_536
-
 STEEPEST, FARTHEST_BIN = 1e30, 1e6
-
 FLATTEST_DENSITY = 1e-5
 
 
@@ -121,13 +118,9 @@ def mass_entropy(masses: Single, logarithms: Single) -> float:
 
 
 GridRule = Literal["mass", "centre"]
-
 ROWS_IN_CACHE = 512
-
 BLOCKS_PER_JOB = 16
-
 FITTED_REACH = 4.0
-
 UNIFORM_RANGE = math.sqrt(2 * math.pi * math.e)
 
 

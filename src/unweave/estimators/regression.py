@@ -16,9 +16,7 @@ from unweave.estimators.correlation import ranks
 from unweave.estimators.counts import entropy_of_counts
 
 EXACT = 1e-6
-
 DEPENDENT = 1e-9
-
 NO_EXPONENT = 1e-4
 
 

@@ -21,24 +21,8 @@ from scipy.spatial import cKDTree
 from unweave.arrays import FloatArray
 
 KEPT_VARIANCE = 0.99  # of the principal components of SVCCA
-
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest: directions below it do not vary
-
 TREE_CODES = 16  # with more columns, comparing all pairs of rows is faster than a tree
-
-
-def debiased_cka(x: FloatArray, y: FloatArray) -> float:
-    """Linear CKA by unbiased estimates of HSIC; nan below four rows, and negative values are possible.
-
-    >>> rng = np.random.default_rng(0)
-    >>> x, y = rng.normal(size=(32, 5)), rng.normal(size=(32, 5))
-    >>> round(debiased_cka(x, 3 * x[:, ::-1]), 3), abs(debiased_cka(x, y)) < 0.1
-    (1.0, True)
-    """
-    if len(x) < 4:
-        return math.nan
-    across, own_x, own_y = unbiased_hsic(x, y), unbiased_hsic(x, x), unbiased_hsic(y, y)
-    return across / math.sqrt(own_x * own_y) if own_x > 0 and own_y > 0 else math.nan
 
 
 def unbiased_hsic(x: FloatArray, y: FloatArray, across: FloatArray | None = None) -> float:

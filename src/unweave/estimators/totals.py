@@ -20,7 +20,6 @@ from unweave.estimators.information import Histogram
 from unweave.estimators.linear_probes import ROWS_PER_CODE, LinearDesign, ridge_coefficients
 
 N_FOLDS = 5  # contiguous parts of every block, with separate moments so that a probe can hold out one
-
 WIDEST_GRAM = 64  # largest number of codes whose products with each other are computed
 
 
@@ -86,9 +85,7 @@ def folds_of(columns: FloatArray, n_features: int) -> tuple[Moments, ...]:
 
 
 Role = Literal["number", "levels", "categories", "circle"]
-
 COUNTED = Histogram()  # the estimator whose counts every pass computes
-
 CORRELATED = Pearson()  # the correlation whose products every pass computes
 
 
@@ -382,7 +379,6 @@ def largest_drift(plan: PassPlan, totals: RowTotals) -> float:
 
 
 HEAVY = 25.0  # standard deviations; a code with values further from its mean has heavy tails
-
 MARGIN = 0.5  # how far outside a factor's range one code alone may move a prediction, as a share of the range
 
 

@@ -14,6 +14,7 @@ from unweave.errors import InputError, OptionError
 from unweave.evaluation.results import Row
 from unweave.evidence import Evidence
 from unweave.metrics import CATALOGUE
+from unweave.metrics.concepts import CONCEPT_METRICS
 from unweave.names import option_suggestion, suggestion
 from unweave.options import check_option_values, option_types
 from unweave.own_modules import imported
@@ -22,7 +23,7 @@ from unweave.sentences import printable
 from unweave.trust.budget import UNKNOWN, DataSizes, Work, table
 from unweave.trust.scoring import ScoredMetric
 
-PANEL_VERSION = 2
+PANEL_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ QUESTIONS = (
             "orthogonality of latents",
             "agreement of two decoders",
         ),
-        ("manifold_entropy", "manifold_total_correlation"),
+        ("manifold_entropy", "manifold_mutual_information", "manifold_total_correlation"),
     ),
 )
 
@@ -152,7 +153,7 @@ def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dic
 def _choices(metrics: MetricChoice | Iterable[MetricChoice] | None) -> list[MetricChoice]:
     if metrics is None:
         return ["panel"]
-    if not (isinstance(metrics, Iterable) or callable(metrics)):
+    if getattr(metrics, "shape", None) == () or not (isinstance(metrics, Iterable) or callable(metrics)):
         raise OptionError(
             f"metrics={metrics!r} does not name metrics: pass names such as ['mcc', 'r2'], 'all' or None for the panel."
         )
@@ -172,8 +173,9 @@ def _entries(choice: MetricChoice) -> Iterator[Any]:
 
 
 def metric_groups() -> dict[str, list[Metric]]:
-    """Metrics by the name of their group: the panel, the whole catalogue, and every family."""
-    return {"panel": [CATALOGUE[name] for name in PANEL], "all": list(CATALOGUE.values()), **metric_families()}
+    """Metrics by the name of their group: the panel, the whole catalogue, every family, and measures of concepts."""
+    panel, concepts = [CATALOGUE[name] for name in PANEL], list(CONCEPT_METRICS.values())
+    return {"panel": panel, "all": list(CATALOGUE.values()), **metric_families(), "concepts": concepts}
 
 
 # the family that a file of metrics belongs to; the other files are families of their own
@@ -223,14 +225,13 @@ def chosen_by_text(text: str) -> Any:
     {'correlation': 'spearman', 'cross_fit': True}
     """
     name, *stated = (part.strip() for part in text.split(":"))
-    if (known := next((each for each in (name, name.lower()) if each in CATALOGUE), None)) is not None:
-        entry: Any = CATALOGUE[known]
+    known = CATALOGUE | CONCEPT_METRICS
+    if (found := next((each for each in (name, name.lower()) if each in known), None)) is not None:
+        entry: Any = known[found]
     elif stated and "=" not in stated[0]:
         entry = imported(f"{name}:{stated.pop(0)}", "metric")
     else:
-        raise OptionError(
-            f"There is no metric called {name!r}: {suggestion(name.lower(), [*CATALOGUE, *metric_groups()])}"
-        )
+        raise OptionError(f"There is no metric called {name!r}: {suggestion(name.lower(), [*known, *metric_groups()])}")
     options = dict(_read_option(metric_of(entry), pair) for pair in stated)
     return functools.partial(entry, **options) if options else entry
 

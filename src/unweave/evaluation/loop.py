@@ -30,13 +30,22 @@ from unweave.evaluation.choose import (
     expected_seconds,
     fitting_metrics,
 )
-from unweave.evaluation.results import Evaluation, EvaluationData, MatchedPair, Row, ScreenedCode, Screening
+from unweave.evaluation.results import (
+    Evaluation,
+    EvaluationData,
+    MatchedPair,
+    Row,
+    ScreenedCode,
+    Screening,
+    Traversal,
+)
 from unweave.evidence import Evidence, EvidenceOptions
 from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.identifiability import Ladder, ladder
 from unweave.identifiability.responses import jackknife_error
-from unweave.metrics import identification
+from unweave.metrics import identification, manifold_entropy
+from unweave.metrics.manifolds import traversals
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.names import explains_options
 from unweave.progress import Progress, progress_bar
@@ -196,6 +205,8 @@ MANY_CODES = 1000  # with more dense codes than this, codes are screened
 FEW_CODES = 64  # with more sparse codes than this, codes are screened
 
 MOST_SCORED = 256
+
+MOST_IN_LADDER = 4096  # of more codes, the ladder is that of the screened ones
 
 RATE = 0.05
 
@@ -470,7 +481,8 @@ def _run(
     if isinstance(metrics, Iterable) and not isinstance(metrics, str):
         metrics = list(metrics)  # every representation reads them again, which an iterator does not allow
     is_panel = metrics in (None, "panel")
-    evidences, screening = screened_first(evidences, screen, is_panel)
+    given = evidences
+    evidences, screening = screened_first(given, screen, is_panel)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
     chosen = {label: entry for of_one in fitting.values() for label, entry in of_one.items()}
     jobs = [
@@ -505,7 +517,12 @@ def _run(
                 rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, progress=shown
             )
     pairs = _pictures(rows, evidences)
-    known |= _ladders(evidences, assurance, is_panel, chosen)
+    known["traversals"] = {
+        name: found for name, evidence in evidences.items() if (found := _traversals(rows, name, evidence))
+    }
+    # directions are held out, so the ladder needs no screening, and its numbers are those of all codes and rows
+    of_all = bool(screening) and max(one.n_codes for one in given.values()) <= MOST_IN_LADDER
+    known |= _ladders(given if of_all else evidences, assurance, is_panel, chosen)
     data = EvaluationData.of(
         evidences, **known, screening=screening, matched_pairs=pairs, panel=PANEL_VERSION * is_panel or None
     )
@@ -586,6 +603,33 @@ def _pictures(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[st
         for row in reversed(rows)
         if row.label == identification.card.name and row.score is not None and "chosen_matrix" in row.score.parts
     }
+
+
+MOST_TRAVERSED, TRAVERSED, LARGEST_SIDE = 8, (-2.0, -1.0, 0.0, 1.0, 2.0), 32
+
+
+def _traversals(rows: Sequence[Row], name: str, evidence: Evidence) -> tuple[Traversal, ...]:
+    """Traversals of the latents with the largest entropies, if there are no factors and the decoder can decode."""
+    by_label = {row.label: row for row in rows if row.representation == name and row.score is not None}
+    row = by_label.get(manifold_entropy.card.name)
+    if evidence.n_factors or row is None or row.score is None or not hasattr(evidence.decoder, "decode"):
+        return ()
+    names, entropies = list(row.score.per_code), np.array(list(row.score.per_code.values()))
+    order = np.argsort(-entropies, kind="stable")[:MOST_TRAVERSED]
+    decoded = traversals(evidence, order.tolist(), TRAVERSED)
+    n_outputs = decoded.shape[-1]
+    n_channels = next((k for k in (1, 3) if math.isqrt(n_outputs // k) ** 2 * k == n_outputs and n_outputs > k), 0)
+    side = math.isqrt(n_outputs // n_channels) if n_channels else 0
+    shape = (n_channels, side, side) if n_channels else (1, 1, n_outputs)
+    pictures = decoded.reshape(*decoded.shape[:2], *shape).mean(axis=2)
+    step = max(1, -(-max(side, n_outputs if not side else 0) // LARGEST_SIDE))
+    pictures = pictures[..., ::step, ::step] if side else pictures[..., ::step]
+    low, high = float(pictures.min()), float(pictures.max())
+    shown = np.round((pictures - low) / ((high - low) or 1.0), 2)
+    return tuple(
+        Traversal(names[i], TRAVERSED, tuple(tuple(map(tuple, each)) for each in of_one.tolist()))
+        for i, of_one in zip(order.tolist(), shown, strict=True)
+    )
 
 
 def _what_is_missing(evidence: Evidence) -> str:

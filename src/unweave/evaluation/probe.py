@@ -25,6 +25,7 @@ from unweave.evidence import Evidence, EvidenceOptions
 from unweave.evidence.splits import renumbered, shuffled_rows
 from unweave.metrics.matrices import target_columns
 from unweave.metrics.prediction import near_training_targets
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.sentences import fixed, printable
 from unweave.threads import one_thread
@@ -132,12 +133,14 @@ class ProbeReport:
             raise KeyError(f"{key} was not probed; factors: {self.factors}, layers: {self.layers}, {self.probes}")
         return found[0]
 
+    @checks_options
     def matrix(self, probe: str = "linear", of: str = "value") -> FloatArray:
         """One attribute of the rows of one probe, factors x layers."""
         if probe not in self.probes:
             raise OptionError(f"{probe!r} is not a probe of this report: choose among {', '.join(self.probes)}.")
         return np.array([[getattr(self[f, layer, probe], of) for layer in self.layers] for f in self.factors])
 
+    @checks_options
     def sentence(self, factor: str) -> str:
         """What the probes found for one factor."""
         rows = [row for row in self.rows if row.factor == factor]
@@ -297,12 +300,13 @@ def _boosted(codes: FloatArray) -> Callable[[FloatArray], Predict]:
 PROBES: dict[str, Fit] = {"linear": _by_probe(Linear(), 0), "kernel": _kernel, "boosted": _boosted}
 
 
+@checks_options
 def probe(
     factors: object,
     codes: object,
     *,
     baseline: object = None,
-    probes: Sequence[str] | Mapping[str, Probe] = ("linear", "kernel", "boosted"),
+    probes: str | Sequence[str] | Mapping[str, Probe] = ("linear", "kernel", "boosted"),
     split: Split = "random",
     n_folds: int = 5,
     level: float = 0.95,
@@ -353,8 +357,6 @@ def probe(
     angle: linear from codes 1.00 (1.00 to 1.00); 21 training rows give 90 % of it.
     """
     check_level(level)
-    if split not in ("random", "unseen combinations"):
-        raise OptionError(f"split={split!r} is not a split: use 'random' or 'unseen combinations'.")
     recipes = _recipes(probes, rng)
     layers = dict(codes) if isinstance(codes, Mapping) else {"codes": codes}
     if not layers:

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import platform
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import version
@@ -18,25 +19,28 @@ from scipy import stats
 
 from unweave.arrays import FloatArray
 from unweave.card.card import CardDescription
-from unweave.codec import CodecError, plain_data, read_json, restored
-from unweave.errors import InputError, UnweaveError
+from unweave.codec import CodecError, plain_data, read_json, read_record, restored
+from unweave.errors import InputError, OptionError, UnweaveError
 from unweave.estimators.independence import corrected
 from unweave.evidence import Evidence
 from unweave.evidence.columns import data_frame, quoted
 from unweave.findings import Finding, sentence_of_several
 from unweave.identifiability import Ladder
+from unweave.options import checks_options
 from unweave.score import Score
 from unweave.trust.comparison import Comparison, tied_letters
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.floors import NoiseFloor
-from unweave.trust.intervals import Interval
+from unweave.trust.intervals import Interval, check_level
 from unweave.trust.reasons import UNTESTABLE
 from unweave.trust.verdict_record import Level, Verdict
-from unweave.whole_files import write_whole
+from unweave.whole_files import write_output
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console, ConsoleOptions, RenderableType
+
+    from unweave.report.latex import PaperTable
 
 
 @dataclass(frozen=True)
@@ -54,18 +58,31 @@ class GroupedScore:
     lower: float
     upper: float
     letters: str = ""
+    level: Level | None = None  # the worst verdict of its seeds
 
 
 @dataclass(frozen=True)
 class GroupedScores:
-    """Scores of every setting by every metric; print it for a table.
+    """Scores of every setting by every metric; print it for a table, or write it for a paper.
+
+    ``level`` is the confidence level of intervals and tests, and ``lower_is_better`` says so for every metric.
 
     >>> score = GroupedScore("beta 1", (0.5, 0.7), 0.6, 0.14, 0.0, 1.0)
-    >>> GroupedScores({"mcc": (score,)}).ranked("mcc")
+    >>> found = GroupedScores({"mcc": (score,)})
+    >>> found.ranked("mcc")
     ['beta 1']
+    >>> print(found.to_markdown().splitlines()[2])
+    | beta 1 | 0.600 ± 0.140 |
     """
 
     scores: Mapping[str, tuple[GroupedScore, ...]]
+    level: float = 0.95
+    lower_is_better: Mapping[str, bool] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the settings, sorted by the first metric: best first."""
+        return tuple(score.group for score in next(iter(self.scores.values()), ()))
 
     def ranked(self, label: str) -> list[str]:
         """Names of the settings, sorted by this metric: best first, settings without a score last."""
@@ -80,24 +97,101 @@ class GroupedScores:
 
         return grouped_text(self)
 
+    def __repr__(self) -> str:
+        return f"GroupedScores({len(self.groups)} settings, {', '.join(self.scores)})"
 
-def grouped_scores(evaluation: Evaluation, groups: Mapping[str, str], level: float) -> GroupedScores:
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_latex(
+        self,
+        path: str | Path | None = None,
+        *,
+        metrics: str | Sequence[str] | None = None,
+        rows: str = "models",
+        intervals: bool = False,
+        bold: bool = True,
+        marks: bool = True,
+        digits: int = 3,
+    ) -> str:
+        """The table for a paper: booktabs and siunitx, with a legend below; also written to ``path`` if given.
+
+        Parameters
+        ----------
+        path : path, optional
+            File to write.
+        metrics : names, optional
+            Metrics of the table, in this order; by default all.
+        rows : {"models", "metrics"}
+            What the rows are; the columns are the others.
+        intervals : bool
+            The interval of the mean over seeds in brackets, instead of the standard deviation after a plus-minus.
+        bold : bool
+            Bold print of the best setting by each metric, and of those that do not differ from it significantly.
+            Nothing is bold where no setting is significantly worse; settings at noise level are never bold.
+        marks : bool
+            Marks of verdicts: caution, noise level, do not use.
+        digits : int
+            Number of decimals.
+        """
+        return _written(self._table(metrics, rows, intervals, bold, marks, digits).latex(), path)
+
+    def to_markdown(self, path: str | Path | None = None, **options: Any) -> str:
+        """The table of `to_latex` in Markdown, with the same options."""
+        return _written(self._table(**options).markdown(), path)
+
+    def to_html(self, path: str | Path | None = None, **options: Any) -> str:
+        """The table of `to_latex` as an HTML table, with the same options."""
+        return _written(self._table(**options).html(), path)
+
+    def _table(self, *options: Any, **named: Any) -> PaperTable:
+        from unweave.report.latex import paper_table
+
+        return paper_table(self, *options, **named)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Data frame with one row for each metric and setting: of ``backend``, or of the first that is installed."""
+        lines = [(label, score) for label, scores in self.scores.items() for score in scores]
+        columns: dict[str, list[Any]] = {"metric": [label for label, _ in lines]}
+        columns |= {name: [getattr(score, name) for _, score in lines] for name in ("group", "mean", "std")}
+        columns |= {name: [getattr(score, name) for _, score in lines] for name in ("lower", "upper", "letters")}
+        columns["seeds"] = [len(score.values) for _, score in lines]
+        columns["verdict"] = [None if score.level is None else score.level.value for _, score in lines]
+        return data_frame(columns, backend)
+
+
+def grouped_scores(
+    evaluation: Evaluation, groups: Mapping[str, str] | Callable[[str], str], level: float
+) -> GroupedScores:
     """Scores of representations by group; `Evaluation.grouped` describes the parameters."""
+    check_level(level)
+    groups = {name: groups(name) for name in evaluation.representations} if callable(groups) else groups
     missing = [name for name in evaluation.representations if name not in groups]
     if missing:
         raise InputError(f"{missing[0]!r} is in no group: name the group of every representation.")
     members: dict[str, list[str]] = {}
     for name in evaluation.representations:
         members.setdefault(str(groups[name]), []).append(name)
-    scores = {}
+    scores, lower_is_better = {}, {}
     for label in evaluation.labels:
         values = {
             group: [mean for name in names if not math.isnan(mean := evaluation.mean_and_spread(label, name)[0])]
             for group, names in members.items()
         }
         down = next(row.card.lower_is_better for row in evaluation.rows if row.label == label)
-        scores[label] = ranked_settings(values, down, level)
-    return GroupedScores(scores)
+        lower_is_better[label] = down
+        scores[label] = tuple(
+            replace(score, level=_worst_level(evaluation, label, members[score.group]))
+            for score in ranked_settings(values, down, level)
+        )
+    return GroupedScores(scores, level, lower_is_better)
+
+
+def _worst_level(evaluation: Evaluation, label: str, names: Iterable[str]) -> Level | None:
+    """The worst verdict of some representations; a score at noise level is worse than one with caution."""
+    levels = {row.level for name in names if (row := evaluation.row(label, name)) and row.score is not None}
+    worst_first = (Level.DO_NOT_USE, Level.NOISE, Level.CAUTION, Level.NO_VERDICT, Level.NOT_CHECKED, Level.TRUST)
+    return next((level for level in worst_first if level in levels), None)
 
 
 def ranked_settings(values: Mapping[str, Sequence[float]], down: bool, level: float) -> tuple[GroupedScore, ...]:
@@ -299,7 +393,7 @@ class Row:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Row from `to_dict`."""
-        return restored(cls, data)
+        return read_record(cls, data)
 
 
 @dataclass(frozen=True)
@@ -354,12 +448,25 @@ class MatchedPair:
 
 
 @dataclass(frozen=True)
+class Traversal:
+    """What a decoder returns for some values of one latent while all others are 0: small pictures from 0 to 1.
+
+    ``pictures`` has one for each value. Outputs that are no square image are one line.
+    """
+
+    latent: str
+    values: tuple[float, ...]
+    pictures: tuple[tuple[tuple[float, ...], ...], ...]
+
+
+@dataclass(frozen=True)
 class EvaluationData:
     """The data of an evaluation and what was found about them, by representation; comparisons are by metric.
 
     ``panel`` is the version of the panel, and None if metrics were named. A quick evaluation has no diagnosis and no
     comparison. ``ladders`` are computed with the panel and with `identification`; ``ladder_problems`` say why there is
-    none, and ``ladder_comparison`` compares representations by `Ladder.value`.
+    none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``traversals`` are those of a decoder
+    without factors, the most important latents first.
     """
 
     n_rows: int
@@ -375,6 +482,7 @@ class EvaluationData:
     ladders: dict[str, Ladder] = field(default_factory=dict)
     ladder_problems: dict[str, str] = field(default_factory=dict)
     ladder_comparison: Comparison | None = None
+    traversals: dict[str, tuple[Traversal, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, evidences: Mapping[str, Evidence], **found: Any) -> Self:
@@ -399,6 +507,7 @@ class EvaluationData:
     def of_one(self, name: str) -> Self:
         """What is known of one representation, without the comparisons."""
         by_name = ("representations", "diagnosis", "screening", "matched_pairs", "ladders", "ladder_problems")
+        by_name += ("traversals",)
         kept: dict[str, Any] = {
             entry: {key: item for key, item in getattr(self, entry).items() if key == name} for entry in by_name
         }
@@ -463,6 +572,7 @@ class Evaluation:
         """Names of the metrics with their options, in the order computed."""
         return tuple(dict.fromkeys(row.label for row in self.rows))
 
+    @checks_options
     def score(self, label: str, representation: str | None = None, seed: int | None = None) -> Score:
         """The score of a metric; the first one if several match."""
         for row in self.rows:
@@ -471,7 +581,7 @@ class Evaluation:
                 if row.score is None:
                     raise InputError(str(row.problem or ""))
                 return row.score
-        raise KeyError(f"no score of {label!r}; there are {', '.join(self.labels)}")
+        raise OptionError(f"There is no score of {label!r}: there are {', '.join(self.labels)}.")
 
     def __getitem__(self, name: str) -> Any:
         """The score of a metric of the only representation, or the evaluation of one of several representations."""
@@ -503,11 +613,13 @@ class Evaluation:
         """Weights of the linear readout of every factor on the codes, codes x columns (`Ladder.directions`)."""
         return self.ladder.directions
 
+    @checks_options
     def row(self, label: str, representation: str) -> Row | None:
         """The row of a metric's first seed; None if it was not computed."""
         fitting = (row for row in self.rows if row.label == label and row.representation == representation)
         return next(fitting, None)
 
+    @checks_options
     def values(self, label: str, representation: str) -> list[float]:
         """The value for every seed that has a score; an empty list if the metric failed for all seeds."""
         return [
@@ -569,11 +681,28 @@ class Evaluation:
 
         return self._shown_by(plain_answer)
 
-    def to_latex(self) -> str:
-        """A booktabs table in LaTeX, with one row per metric and one column per representation."""
-        from unweave.report.latex import latex_table
+    def to_latex(
+        self,
+        path: str | Path | None = None,
+        *,
+        metrics: str | Sequence[str] | None = None,
+        rows: str = "metrics",
+        intervals: bool = False,
+        bold: bool = True,
+        marks: bool = True,
+        digits: int = 3,
+    ) -> str:
+        """A table in LaTeX (booktabs, siunitx) with a legend; also written to ``path`` if given.
 
-        return self._shown_by(latex_table)
+        Rows are metrics, or models with ``rows="models"``. ``intervals=True`` adds the intervals over samples, ``bold``
+        prints the best representation and those that do not differ from it significantly in bold, and ``marks`` shows
+        verdicts. ``metrics`` and ``digits`` are as in `GroupedScores.to_latex`. For several seeds of every model, use
+        ``evaluation.grouped(...).to_latex()``.
+        """
+        from unweave.report.latex import paper_table
+
+        table = self._shown_by(paper_table, metrics, rows, intervals, bold, marks, digits)
+        return _written(table.latex(), path)
 
     def to_summary(self) -> dict[str, Any]:
         """Plain data of the report page, with a versioned schema; `to_html` and `to_markdown` render it."""
@@ -593,19 +722,21 @@ class Evaluation:
 
         return _written(self._shown_by(markdown_page), path)
 
-    def grouped(self, groups: Mapping[str, str], level: float = 0.95) -> GroupedScores:
+    @checks_options
+    def grouped(self, groups: Mapping[str, str] | Callable[[str], str], level: float = 0.95) -> GroupedScores:
         """Scores by group, such as seeds by setting, with the spread in each group and which groups differ.
 
         Parameters
         ----------
-        groups : mapping of representation to group
-            The group of every representation.
+        groups : mapping, or function, of representation to group
+            The group of every representation, such as ``lambda name: name.partition(" seed")[0]``.
         level : float
             Confidence level: 1 minus the probability of a false difference between any two groups (Welch's t-test with
             Holm's correction).
         """
         return grouped_scores(self, groups, level)
 
+    @checks_options
     def plot(
         self,
         kind: str | None = None,
@@ -673,7 +804,7 @@ class Evaluation:
             raise InputError(f"This is not an evaluation in JSON{reason}: pass what to_json or save wrote.") from None
         if schema != SCHEMA:
             raise InputError(
-                f"This evaluation has schema {schema!r} and this version reads {SCHEMA!r}: "
+                f"This evaluation has schema {reprlib.repr(schema)} and this version reads {SCHEMA!r}: "
                 "evaluate again, or read it with the version that wrote it."
             )
         try:
@@ -726,5 +857,5 @@ def frame_columns(rows: Iterable[Row]) -> dict[str, list[Any]]:
 
 def _written(page: str, path: str | Path | None) -> str:
     if path is not None:
-        write_whole(Path(path), lambda file: file.write(page.encode()))
+        write_output(path, page)
     return page

@@ -14,7 +14,7 @@ from scipy import stats
 from unweave.arrays import FloatArray
 from unweave.codec import plain_data
 from unweave.errors import InputError
-from unweave.estimators.matching import best_matching
+from unweave.estimators.correlation import best_matching
 from unweave.estimators.similarity import (
     procrustes,
     projection_weighted,
@@ -24,6 +24,7 @@ from unweave.estimators.similarity import (
     whitener,
 )
 from unweave.evidence import Evidence
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.threads import thread_controller
 from unweave.trust.intervals import check_level
@@ -107,6 +108,7 @@ class Similarity:
             raise InputError(f"There are {len(found)} pairs: use matrix({measure!r}), or the rows.")
         return found[0]
 
+    @checks_options
     def matrix(self, measure: str = "cka", *, calibrated: bool = True) -> FloatArray:
         """Similarities of all pairs by one measure, in the order of ``names``; 1 on the diagonal.
 
@@ -130,6 +132,7 @@ class Similarity:
         return similarity_text(self)
 
 
+@checks_options
 def similarity(
     first: object,
     second: object = None,
@@ -166,8 +169,6 @@ def similarity(
     [1.0, 1.0, 0.0]
     """
     check_level(level)
-    if unknown := [name for name in measures if name not in MEASURES]:
-        raise InputError(f"{unknown[0]!r} is not a measure of similarity: choose among {', '.join(MEASURES)}.")
     if not isinstance(first, Mapping):
         first = {"first": first, "second": second}
     elif second is not None:

@@ -13,9 +13,9 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.codec import plain_data
 from unweave.errors import InputError
-from unweave.estimators.correlation import Spearman
-from unweave.estimators.matching import (
+from unweave.estimators.correlation import (
     SWITCHED_OFF,
+    Spearman,
     best_matching,
     disentanglement_ranking,
     divergence_from_prior,
@@ -26,6 +26,7 @@ from unweave.evidence import Evidence
 from unweave.metrics import CATALOGUE
 from unweave.metrics.matrices import correlation_matrix
 from unweave.metrics.prediction import r2
+from unweave.options import checks_options
 
 OF_A_POSTERIOR = ("informativeness", "separability")
 
@@ -107,6 +108,7 @@ class Unlabelled:
         return unlabelled_text(self)
 
 
+@checks_options
 def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:
     """Compare runs of the same samples without any factor.
 

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from importlib import import_module
 from numbers import Integral, Real
 from typing import IO, Any, Protocol
@@ -109,8 +110,10 @@ def data_frame(columns: Mapping[str, Sequence[Any]], backend: str | None = None)
     >>> data_frame({"metric": ["mcc"]}, "polars").shape
     (1, 1)
     """
-    if backend not in (None, *FRAMES):
-        raise OptionError(f"backend={backend!r} is not known: use {', '.join(map(repr, FRAMES))}.")
+    if backend is not None and (not isinstance(backend, str) or backend not in FRAMES):
+        raise OptionError(
+            f"backend={' '.join(repr(backend).split())} is not known: use {', '.join(map(repr, FRAMES))}."
+        )
     for name in (backend,) if backend else FRAMES:
         try:
             import_module(name)
@@ -224,6 +227,9 @@ class Columns(Protocol):
         """A dense table of these columns, in this order."""
 
 
+FIRST_ROWS = 100
+
+
 @dataclass(frozen=True, eq=False)
 class DenseColumns:
     """A table of numbers, made read-only so that results that were computed from it stay valid.
@@ -246,10 +252,13 @@ class DenseColumns:
         """Numbers of rows and columns."""
         return self.table.shape[0], self.table.shape[1]
 
-    @property
+    @cached_property
     def constant(self) -> NDArray[np.bool_]:
         """Mask of the constant columns; none is constant without rows."""
-        return np.asarray(self.table.max(axis=0, initial=-np.inf) == self.table.min(axis=0, initial=np.inf))
+        constant = (self.table[:FIRST_ROWS] == self.table[:1]).all(axis=0) & bool(len(self.table))
+        for j in np.flatnonzero(constant):  # hardly any: most columns differ in the first rows
+            constant[j] = (self.table[:, j] == self.table[0, j]).all()
+        return np.asarray(constant)
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
@@ -526,7 +535,10 @@ def refuse_repeated(names: Sequence[str], what: str) -> None:
 
 
 def _checked_names(names: Sequence[str], n_columns: int, what: str) -> list[str]:
-    stated = [names] if isinstance(names, str) else [str(name) for name in names]
+    try:
+        stated = [names] if isinstance(names, str) else [str(name) for name in names]
+    except TypeError:
+        raise InputError(f"{what} names of type {type(names).__name__} are no names: give a list of texts.") from None
     if len(stated) != n_columns:
         raise InputError(f"There are {len(stated)} {what} names for {n_columns} {what}s: give one for each column.")
     return stated
@@ -683,6 +695,17 @@ def refuse_extremes(*tables: Table | None) -> None:
                 )
 
 
+def sum_of_squares(values: FloatArray) -> float:
+    """Sum of all squares in one pass: infinite or nan if any value is, or if a square overflows.
+
+    >>> sum_of_squares(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    30.0
+    """
+    flat = values.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(flat @ flat)
+
+
 def within_reach(codes: FloatArray) -> FloatArray:
     """Codes divided by a common power of two, if any is above 2**500 or all of a column are below 2**-250.
 
@@ -695,6 +718,9 @@ def within_reach(codes: FloatArray) -> FloatArray:
     >>> float(scaled[1, 0] / scaled[0, 0]), float(scaled[1, 1] / scaled[0, 1]), bool(np.square(scaled).sum() < np.inf)
     (-1.0, 2.0, True)
     """
+    first = np.abs(codes[:FIRST_ROWS]).max(axis=0, initial=0.0)
+    if sum_of_squares(codes) < 4.0**LARGEST_EXPONENT and (first > 2.0**SMALLEST_EXPONENT).all():
+        return codes  # the usual case needs one pass
     largest = np.maximum(codes.max(axis=0, initial=0.0), -codes.min(axis=0, initial=0.0))
     exponents = np.frexp(largest)[1][largest > 0]
     if not exponents.size or (exponents.max() <= LARGEST_EXPONENT and exponents.min() >= SMALLEST_EXPONENT):
@@ -710,8 +736,8 @@ MOST_COLUMNS_NAMED = 5
 
 def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | None:
     """Rows to keep, or None for all; infinite values, and missing ones unless they are dropped, raise an error."""
-    if missing not in ("refuse", "drop"):
-        raise OptionError(f"missing={missing!r} is not known: use 'refuse' or 'drop'.")
+    if not isinstance(missing, str) or missing not in ("refuse", "drop"):
+        raise OptionError(f"missing={' '.join(repr(missing).split())[:100]} is not known: use 'refuse' or 'drop'.")
     masks = {what: _missing_mask(table) for what, table in tables.items()}
     rows_with_missing = [mask.any(axis=1) for mask in masks.values() if mask is not None]
     if not rows_with_missing:
@@ -739,9 +765,8 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
 
 def _missing_mask(table: Table) -> NDArray[np.bool_] | None:
     """Mask of the missing values, or None if there are none."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(table.values.sum()):  # the usual case needs one pass and no mask
-            return None
+    if np.isfinite(sum_of_squares(table.values)):  # the usual case needs one pass and no mask
+        return None
     infinite = np.isinf(table.values).sum(axis=0)
     if infinite.any():
         j = int(np.flatnonzero(infinite)[0])
@@ -761,7 +786,7 @@ def checked_groups(
     >>> checked_groups({"position": [0, "y"]}, ("x", "y"))
     {'position': ('x', 'y')}
     """
-    groups = _named_groups(code_groups or {}, names)
+    groups = _named_groups({} if code_groups is None else code_groups, names)
     empty = next((group for group, members in groups.items() if not members), None)
     if empty is not None:
         raise OptionError(f"The code group {quoted(empty)} has no codes: name at least one, or leave it out.")

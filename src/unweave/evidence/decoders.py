@@ -71,7 +71,10 @@ class Jacobians:
                 "latents, flattening the outputs."
             )
         if self.scales is not None:
-            scales = np.asarray(plain(self.scales), dtype=np.float64)
+            try:
+                scales = np.asarray(plain(self.scales), dtype=np.float64)
+            except (TypeError, ValueError):
+                raise InputError("The scales are not numbers: pass an array of one scale per latent.") from None
             if scales.shape not in ((values.shape[2],), (values.shape[0], values.shape[2])):
                 raise InputError(
                     f"The scales have shape {scales.shape} for {values.shape[0]} Jacobians of {values.shape[2]} "

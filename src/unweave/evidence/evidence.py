@@ -113,6 +113,11 @@ class Derivable:
         """The evidence of which this is a permutation, and the order of its factor rows; None if it is not permuted."""
         return self._permuted_from
 
+    @property
+    def whole(self) -> Self | None:
+        """The evidence of which this leaves some rows out, and whose splits it shares; None if it leaves out none."""
+        return self._splits_of[0] if self._splits_of is not None else None
+
     def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
         """Training and test rows of every fold; row groups are not split, and classes have equal shares in all folds.
 
@@ -389,8 +394,8 @@ class Evidence(Derivable):
         if sparse is not None:
             self._hold_sparse(sparse if kept is None else sparse.some_rows(kept), options.get("code_names"))
         self.code_groups = checked_groups(options.get("code_groups"), self.code_names)
-        self.decoder = decoder_of(options.get("decoder"))
-        self.reference = decoder_of(options.get("reference"))
+        decoders = options.get("decoder"), options.get("reference")
+        self.decoder, self.reference = (None if each is None else decoder_of(each) for each in decoders)
         self.sampler = options.get("sampler")
         self._permuted_from = self._splits_of = None
         self.labelled_parts: tuple[Evidence, ...] = ()

@@ -16,6 +16,8 @@ from unweave.evidence.columns import quoted
 from unweave.sentences import printable
 
 MOST_ORDINAL_LEVELS = 50
+
+FIRST_ROWS = 200
 FEWEST_ROWS_PER_LEVEL = 5
 
 
@@ -123,6 +125,8 @@ def inferred_kind(column: FloatArray, is_text: bool) -> FactorKind:
     """
     if is_text:
         return FactorKind.CATEGORICAL
+    if np.unique(column[:FIRST_ROWS]).size > MOST_ORDINAL_LEVELS:  # most continuous columns need no more than this
+        return FactorKind.CONTINUOUS
     n_levels = np.unique(column).size
     few = n_levels <= MOST_ORDINAL_LEVELS and n_levels * FEWEST_ROWS_PER_LEVEL <= column.size
     return FactorKind.ORDINAL if few else FactorKind.CONTINUOUS
@@ -145,7 +149,8 @@ def resolved_kinds(
         if name in tables:
             kinds.append(DeclaredKind(FactorKind.CATEGORICAL))
             continue
-        column = values[~np.isnan(values[:, j]), j]
+        column, missing = values[:, j], np.isnan(values[:, j])
+        column = column[~missing] if missing.any() else column
         declared = stated.get(name) or DeclaredKind(inferred_kind(column, is_text[j]))
         if is_text[j] and not declared.kind.is_categorical:
             raise InputError(

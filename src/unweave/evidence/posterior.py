@@ -21,12 +21,14 @@ from unweave.evidence.columns import (
     read_numbers,
     refuse_repeated,
 )
+from unweave.options import checks_options
 from unweave.sentences import printable
 
 LARGEST_SPREAD = 1e150
 Batches = Iterable[Any] | Callable[[], Iterable[Any]]
 
 
+@checks_options
 class Posterior:
     """Output of a stochastic encoder for every sample: Gaussian codes, categorical codes, or both.
 

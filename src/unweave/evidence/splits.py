@@ -99,8 +99,11 @@ def _dealt(unit_of_row: Rows, sizes: Rows, classes: Classes, rng: np.random.Gene
     open_places = sizes - np.bincount(part, minlength=n_parts + 1)[:n_parts]
     label = np.repeat(np.arange(n_parts), open_places)
     turn = np.arange(label.size) - np.repeat(np.cumsum(open_places) - open_places, open_places)
-    first = cells[0] if cells else np.zeros(n_units, dtype=np.intp)
-    left = left[np.lexsort((rank[left], first[left]))]
+    if cells:
+        left = left[np.lexsort((rank[left], cells[0][left]))]
+    else:  # the units in the order of their ranks, without sorting
+        left = np.empty_like(rank)
+        left[rank] = np.arange(n_units)
     part[left] = label[np.argsort((turn + rng.random(n_parts)[label]) / open_places[label])]
     return np.asarray(part[unit_of_row], dtype=np.intp)
 
@@ -110,6 +113,8 @@ def _nested_cells(unit_of_row: Rows, classes: Classes, most_cells: int) -> list[
 
     A group of rows has the classes of its first row. Columns that would make more than ``most_cells`` are left out.
     """
+    if not classes:
+        return []
     first_rows = np.unique(unit_of_row, return_index=True)[1]
     columns = [np.unique(column[first_rows], return_inverse=True)[1] for column in classes]
     columns.sort(key=lambda column: int(np.bincount(column).min()))
@@ -231,10 +236,15 @@ def clusters(factors: FloatArray) -> Rows | None:
     >>> clusters(np.column_stack([subject % 4, subject // 4]).astype(float)) is None
     True
     """
-    levels = [np.unique(column).size for column in factors.T]
     n_most = len(factors) / ROWS_PER_CLUSTER
+    if any(np.unique(column[: int(2 * n_most)]).size > n_most for column in factors.T):
+        return None  # more levels than clusters may have, which most continuous factors show after a part of the rows
+    levels = [np.unique(column).size for column in factors.T]
     if len(levels) < 2 or not FEWEST_CLUSTERS / 2 <= max(levels) <= n_most:
         return None
+    few = factors[: int(4 * min(n_most, 2 * max(levels)))]
+    if np.unique(few, axis=0).shape[0] > min(n_most, 2 * max(levels)):
+        return None  # the first rows of most designs differ already more than so many clusters do
     cluster = equal_rows(factors)
     n_clusters = int(cluster.max()) + 1
     if not FEWEST_CLUSTERS <= n_clusters <= min(n_most, 2 * max(levels)):

@@ -12,8 +12,9 @@ import numpy as np
 
 from unweave.errors import FileError, OptionError
 from unweave.evidence import Jacobians, Posterior
+from unweave.evidence.archives import is_store
 from unweave.evidence.columns import read_table
-from unweave.files.formats import Opened, is_large_folder, is_store, opened, parquet_blocks, shown
+from unweave.files.formats import Opened, is_large_folder, opened, parquet_blocks, shown
 from unweave.own_modules import imported
 
 STD = "codes_std"

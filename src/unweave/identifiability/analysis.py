@@ -28,7 +28,6 @@ from unweave.identifiability.responses import (
     factor_of,
     sample_of,
     scales_of,
-    views,
 )
 from unweave.identifiability.rotations import Axes, Loadings
 from unweave.memo import memoised
@@ -61,8 +60,10 @@ class Direction:
 
     Attributes
     ----------
+    predicted : array, n x q
+        Held-out predictions on the rows as they are.
     plain_r2 : float
-        Held-out R2 on the rows as they are.
+        Their R2.
     null_r2 : array
         The same for permuted targets.
     fitted : function
@@ -71,6 +72,7 @@ class Direction:
         Returns the recovery by ranks.
     """
 
+    predicted: FloatArray
     plain_r2: float
     null_r2: FloatArray
     fitted: Callable[[], _Fitted]
@@ -159,63 +161,116 @@ def _checked_sample(evidence: Evidence, varying: Rows, seed: int) -> Sample:
     return sample_of(evidence.factors[:, varying], groups, classes, seed)
 
 
-def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
-    varying = varying_places(evidence)
-    sample = _checked_sample(evidence, varying, seed)
-    names = tuple(evidence.factor_names[j] for j in varying)
+@dataclass(frozen=True, eq=False)
+class _Linear:
+    """Held-out ridge regressions of all factors that vary, on the scale of each that is predicted best."""
+
+    sample: Sample
+    codes: CodeTable
+    path: read.Path
+    targets: FloatArray
+    scales: tuple[int, ...]
+    places: tuple[slice, ...]
+
+
+@memoised(on="codes")
+def _live_codes(evidence: Evidence) -> CodeTable:
     collapsed = collapsed_codes(evidence) if evidence.sparse_codes is None else evidence.dead_codes
     alive = np.flatnonzero(~np.isin(evidence.code_names, collapsed))
-    codes = code_table(evidence, alive, np.arange(evidence.n_rows))
+    return code_table(evidence, alive, np.arange(evidence.n_rows))
+
+
+@memoised(on="factors", by_row=True)
+def _scales(evidence: Evidence, j: int) -> tuple[FloatArray, ...]:
+    return scales_of(evidence.factors[:, j], evidence.declared_kinds[j])
+
+
+@memoised(on="both")
+def _linear(evidence: Evidence, seed: int) -> _Linear:
+    varying = varying_places(evidence)
+    sample, codes = _checked_sample(evidence, varying, seed), _live_codes(evidence)
     if not codes.n_codes:
         raise InputError("No code varies, so nothing can be identified: pass codes that differ between rows.")
-    scales = [scales_of(evidence.factors[:, j], evidence.declared_kinds[j]) for j in varying]
+    scales = [_scales(evidence, int(j)) for j in varying]
     stacked = np.hstack([scale for each in scales for scale in each])
     path = read.linear_path(codes, stacked, sample.fold, stacked.shape[1])
-    targets, places, start = [], [], 0
+    chosen, places, start = [], [], 0
     for each in scales:
         slices = [slice(start + i * scale.shape[1], start + (i + 1) * scale.shape[1]) for i, scale in enumerate(each)]
-        r2 = [read.held_out_r2(path, own, stacked) for own in slices]
         start = slices[-1].stop
-        targets.append(each[int(np.argmax(r2))])
-        places.append(slices[int(np.argmax(r2))])
-    factors = _factors(evidence, varying, sample, targets)
+        chosen.append(int(np.argmax([read.held_out_r2(path, own, stacked) for own in slices])))
+        places.append(slices[chosen[-1]])
+    return _Linear(sample, codes, path, stacked, tuple(chosen), tuple(places))
+
+
+@memoised(on="factors")
+def _permuted_r2(evidence: Evidence, seed: int) -> tuple[FloatArray, ...]:
+    """Held-out R2 of permutations of every factor that varies.
+
+    Permutations of the evidence share it: a permuted factor has no other law if the factor was permuted before.
+    """
+    found = _linear(evidence, seed)
+    orders = found.sample.permutations(PERMUTATIONS, random_stream(seed, "permuted factors"))
+    permuted = np.hstack([found.targets[:, own][order] for own in found.places for order in orders])
+    null = read.linear_path(found.codes, permuted, found.sample.fold, 0)
+    r2, start = [], 0
+    for own in found.places:
+        stop = start + PERMUTATIONS * (own.stop - own.start)
+        r2.append(read.held_out_r2s(null, slice(start, stop), own.stop - own.start, permuted))
+        start = stop
+    return tuple(r2)
+
+
+def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
+    varying = varying_places(evidence)
+    linear = _linear(evidence, seed)
+    sample, codes, path = linear.sample, linear.codes, linear.path
+    names = tuple(evidence.factor_names[j] for j in varying)
+    factors = _factors(evidence, varying, sample, linear.scales)
     free, by = _free_factors(evidence, names, factors, codes)
     model = ResponseModel([factors[j] for j in free], sample)
-    directions = _directions(model, codes, path, [places[j] for j in free], stacked, seed)
+    null_r2 = _permuted_r2(evidence, seed)
+    directions = _directions(model, linear, [linear.places[j] for j in free], [null_r2[j] for j in free])
     responses = code_responses(model, codes)
     some = read.some_rows(sample, read.KERNEL_ROWS, seed, "rows of kernels")
     own = tuple(read.own_codes(model, k, codes, responses, some) for k in range(free.size))
     loadings = Loadings(model, codes, seed)
     axes = loadings.factor_side()
-    implied = {j: (by[j], max(0.0, read.held_out_r2(path, places[j], stacked))) for j in by}
+    implied = {j: (by[j], max(0.0, read.held_out_r2(path, linear.places[j], linear.targets))) for j in by}
     return QuickPart(
         evidence, seed, sample, names, factors, free, implied, model, codes, responses, directions, own, loadings, axes
     )
 
 
-def _factors(evidence: Evidence, varying: Rows, sample: Sample, targets: list[FloatArray]) -> tuple[FactorTerms, ...]:
+def _factors(evidence: Evidence, varying: Rows, sample: Sample, scales: tuple[int, ...]) -> tuple[FactorTerms, ...]:
     factors = []
-    for j, target in zip(varying.tolist(), targets, strict=True):
-        column = evidence.factors[:, j]
-        varied = max(sample.n_effective, np.unique(column).size)  # a factor may vary inside units
+    for j, scale in zip(varying.tolist(), scales, strict=True):
+        varied = max(sample.n_effective, np.unique(evidence.factors[:, j]).size)  # a factor may vary inside units
         n_functions = int(np.clip(varied // (ROWS_PER_FUNCTION * varying.size), 1, MOST_FUNCTIONS))
         n_classes = max(2, varied // (ROWS_PER_FUNCTION * varying.size))
-        factors.append(
-            factor_of(evidence.factor_names[j], column, evidence.declared_kinds[j], target, n_functions, n_classes)
-        )
+        terms = _terms(evidence, j, scale, n_functions, n_classes)
+        factors.append(terms if evidence.permuted_from is None else terms.permuted(evidence.permuted_from[1]))
     return tuple(factors)
+
+
+@memoised(on="factors")
+def _terms(evidence: Evidence, j: int, scale: int, n_functions: int, n_classes: int) -> FactorTerms:
+    """The factor as columns; those of permuted evidence have another order of rows."""
+    column, declared, target = evidence.factors[:, j], evidence.declared_kinds[j], _scales(evidence, j)[scale]
+    return factor_of(evidence.factor_names[j], column, declared, target, n_functions, n_classes)
 
 
 def _free_factors(
     evidence: Evidence, names: tuple[str, ...], factors: tuple[FactorTerms, ...], codes: CodeTable
 ) -> tuple[Rows, dict[int, tuple[str, ...]]]:
     """A smallest set of factors that determines all others, those with codes first; and what determines each other."""
-    constraints = factor_constraints(evidence)
+    # a part of a sample has the constraints of the whole, which are searched once
+    constraints = factor_constraints(evidence.whole or evidence)
     if not constraints.found:
         return np.arange(len(names)), {}
     worth = np.zeros(len(names))
     for block in codes.blocks():
-        for columns in views(codes.columns(block)):
+        for columns in codes.views(block):
             for j, factor in enumerate(factors):
                 explained = np.square(factor.functions.T @ columns / len(columns)).sum(axis=0)
                 worth[j] = max(worth[j], float(explained.max(initial=0.0)))
@@ -231,12 +286,9 @@ def _free_factors(
 
 
 def _directions(
-    model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice], targets: FloatArray, seed: int
+    model: ResponseModel, linear: _Linear, places: list[slice], null_r2: list[FloatArray]
 ) -> tuple[Direction, ...]:
-    orders = model.sample.permutations(PERMUTATIONS, random_stream(seed, "permuted factors"))
-    permuted = np.hstack([factor.target[order] for factor in model.factors for order in orders])
-    null = read.linear_path(codes, permuted, model.sample.fold, 0)
-
+    codes, path = linear.codes, linear.path
     refitted = (_wide if codes.n_codes > codes.rows.size else _refitted)(model, codes, path, places)
 
     @functools.cache
@@ -256,15 +308,16 @@ def _directions(
             return known
         return ranks()(j, known)
 
-    directions, start = [], 0
-    for j, own in enumerate(places):
-        width = own.stop - own.start
-        slices = [slice(start + k * width, start + (k + 1) * width) for k in range(PERMUTATIONS)]
-        start = slices[-1].stop
-        null_r2 = np.array([read.held_out_r2(null, each, permuted) for each in slices])
-        plain_r2 = read.held_out_r2(path, own, targets)
-        directions.append(Direction(plain_r2, null_r2, functools.partial(fitted, j), functools.partial(rank_r2, j)))
-    return tuple(directions)
+    return tuple(
+        Direction(
+            path.readout(own, linear.sample.fold),
+            read.held_out_r2(path, own, linear.targets),
+            null_r2[j],
+            functools.partial(fitted, j),
+            functools.partial(rank_r2, j),
+        )
+        for j, own in enumerate(places)
+    )
 
 
 def _rank_recoveries(model: ResponseModel, codes: CodeTable) -> Callable[[int, float], float]:
@@ -275,7 +328,7 @@ def _rank_recoveries(model: ResponseModel, codes: CodeTable) -> Callable[[int, f
     fits = read.DirectionFits(model, codes.as_scores())
     paths = [fits.held_out(kind, read.DIRECTION_PENALTIES) for kind in ("standard", "independent")]
     steps = [list(step) for folds in paths for step in zip(*folds, strict=True)]
-    return lambda j, known: max(known, *(fits.readout(j, step).r2 for step in steps))
+    return lambda j, known: max(known, *fits.r2s(j, steps))
 
 
 def _refitted(model: ResponseModel, codes: CodeTable, path: read.Path, places: list[slice]) -> Callable[[int], _Fitted]:
@@ -294,9 +347,9 @@ def _refitted(model: ResponseModel, codes: CodeTable, path: read.Path, places: l
         penalties = read.PENALTIES[steps % n_steps]
         chosen = [refits(kind, float(p), None)[k] for k, p in enumerate(penalties)]
         # in one model for all: a model of one factor hides the leakage by which readouts differ
-        rivals = [fits.readout(j, list(step), several=True).r2 for step in by_step.T]
+        *rivals, known = fits.r2s(j, [*by_step.T, chosen], several=True)
         best = int(np.argmax(rivals))
-        if len(places) > 1 and rivals[best] > fits.readout(j, chosen, several=True).r2:
+        if len(places) > 1 and rivals[best] > known:
             kind, chosen = "independent", list(by_step[:, best])
             penalties = np.full(model.sample.n_folds, read.DIRECTION_PENALTIES[best])
         interval = functools.cache(functools.partial(fits.intervals, j, kind, penalties, refits))
@@ -388,13 +441,15 @@ def nonlinear_readouts(evidence: Evidence, seed: int) -> tuple[Nonlinear, ...]:
         for j, factor in enumerate(model.factors):
             width = factor.target.shape[1]
             columns, start = slice(start, start + width), start + width
-            nulls = [slice(at + k * width, at + (k + 1) * width) for k in range(PERMUTATIONS)]
-            at = nulls[-1].stop
+            nulls = slice(at, at + PERMUTATIONS * width)
+            at = nulls.stop
             kernel_r2 = read.held_out_r2(path, columns, targets)
-            null_r2 = np.array([read.held_out_r2(path, each, targets) for each in nulls])
+            null_r2 = read.held_out_r2s(path, nulls, width, targets)
             probe, plain, predictions = "kernel", kernel_r2, path.readout(columns, fold)
-            if max(plain, part.directions[j].plain_r2) < ENOUGH:
-                guessed = read.tree_readout(inputs, factor.target, predictions, fold, seed, j)
+            linear = part.directions[j]
+            if max(plain, linear.plain_r2) < ENOUGH:
+                rivals = predictions, linear.predicted[rows] - part.model.factors[j].target[rows].mean(axis=0)
+                guessed = read.tree_readout(inputs, factor.target, rivals, fold, seed, j)
                 r2 = 1 - float(np.square(factor.target - guessed).sum() / np.square(factor.target).sum())
                 if r2 > plain:
                     probe, plain, predictions = "trees", r2, guessed
@@ -414,7 +469,7 @@ def any_dependence(evidence: Evidence, seed: int, j: int) -> tuple[float, str]:
             return p_value, ""
         strongest = np.zeros(len(involved))
         for block in part.codes.blocks():
-            variances = model.variances(model.fit(views(part.codes.columns(block))[0]))[-1]
+            variances = model.variances(model.fit(part.codes.views(block)[0]))[-1]
             strongest = np.maximum(strongest, variances[:, [d + i for i in involved]].max(axis=0, initial=0.0))
         a, b = model.pairs[involved[int(strongest.argmax())]]
         return p_value, part.names[part.free[b if a == j else a]] if strongest.max() > 0 else ""

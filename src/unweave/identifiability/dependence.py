@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from scipy import linalg
 
@@ -13,12 +15,16 @@ PERMUTATIONS = 49
 
 LEAST_RESIDUAL = 1e-3  # ranks of smaller residuals are ranks of rounding errors
 
+ALIKE = 20  # rows for which the other factors predict nearly the same value, and which exchange their factor
+
 
 def dependence_p_value(model: ResponseModel, j: int, codes: CodeTable, rng: np.random.Generator) -> float:
     """p-value of the largest gain, over codes and the spread of their residuals, from all terms with factor j.
 
     The gain is that over a model of all other terms. Residuals are those of the model without the factor: those of the
     full model are smaller where the terms of the factor have leverage, so that their spread would depend on noise.
+    Single rows exchange the factor only where the other factors predict it alike. It thus keeps its dependence on them,
+    and so its correlation with responses to them that the model does not fit.
     """
     n, d = model.sample.n_rows, len(model.factors)
     involved = [i for i, pair in enumerate(model.pairs) if j in pair]
@@ -57,4 +63,18 @@ def dependence_p_value(model: ResponseModel, j: int, codes: CodeTable, rng: np.r
 
     observed = largest_gain(np.arange(n))
     orders = model.sample.permutations(PERMUTATIONS, rng)
+    if model.sample.n_units == n and d > 1:
+        target = model.factors[j].target
+        predicted = np.argsort((target - residual(target))[:, 0], kind="stable")
+        orders = [_within_strata(predicted, rng) for _ in orders]
     return (1 + sum(largest_gain(order) >= observed for order in orders)) / (PERMUTATIONS + 1)
+
+
+def _within_strata(order: Rows, rng: np.random.Generator) -> Rows:
+    """A permutation that exchanges rows which are near each other in this order; strata begin at a random row."""
+    n = order.size
+    stratum = np.concatenate([[0], np.arange(rng.integers(1, ALIKE + 1), n, ALIKE), [n]])
+    taken = np.empty(n, dtype=np.intp)
+    for start, stop in itertools.pairwise(stratum.tolist()):
+        taken[order[start:stop]] = order[start:stop][rng.permutation(stop - start)]
+    return taken

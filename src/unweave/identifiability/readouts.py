@@ -6,11 +6,14 @@ The penalty for a fold is the one with the smallest error on all other folds, so
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.linalg import lapack
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.correlation import normal_scores
@@ -80,8 +83,9 @@ class _PathBuilder:
         self.targets = [targets[rows] for rows in self.rows]
 
     def add(self, step: int, fold: int, predicted: FloatArray) -> None:
-        """Predictions for the rows of this fold."""
-        self.errors[step, fold] = np.square(self.targets[fold] - predicted).sum(axis=0)
+        """Predictions of the first columns, or of all, for the rows of this fold."""
+        n_columns = predicted.shape[1]
+        self.errors[step, fold, :n_columns] = np.square(self.targets[fold][:, :n_columns] - predicted).sum(axis=0)
         if self.n_kept:
             self.predictions[step, self.rows[fold]] = predicted[:, : self.n_kept]
 
@@ -96,29 +100,67 @@ def held_out_r2(path: Path, columns: slice, targets: FloatArray) -> float:
     return 1 - path.error(columns) / max(float(np.square(own - own.mean(axis=0)).sum()), TINY)
 
 
+def held_out_r2s(path: Path, columns: slice, width: int, targets: FloatArray) -> FloatArray:
+    """`held_out_r2` of several targets, each of so many of these columns."""
+    errors = path.errors[:, :, columns]
+    errors = errors.reshape(*errors.shape[:2], -1, width).sum(axis=3)
+    chosen = (errors.sum(axis=1, keepdims=True) - errors).argmin(axis=0)
+    found = np.take_along_axis(errors, chosen[None], axis=0)[0].sum(axis=0)
+    total = (targets[:, columns].var(axis=0) * len(targets)).reshape(-1, width).sum(axis=1)
+    return np.asarray(1 - found / np.maximum(total, TINY))
+
+
 def ridge_path(
-    inputs: FloatArray, targets: FloatArray, fold: Rows, penalties: FloatArray, n_kept: int | None = None
+    inputs: FloatArray,
+    targets: FloatArray,
+    fold: Rows,
+    penalties: FloatArray,
+    n_kept: int | None = None,
+    *,
+    per_row: bool = False,
 ) -> Path:
-    """Ridge regression on dense columns, at most as many as rows; for each penalty times the mean eigenvalue."""
+    """Ridge regression on dense columns, at most as many as rows; for each penalty times the mean eigenvalue.
+
+    With ``per_row`` it is the mean eigenvalue of the inner products of rows, as in `kernel_path`.
+    """
     n_kept = targets.shape[1] if n_kept is None else n_kept
     builder = _PathBuilder(len(penalties), targets, fold, n_kept)
-    at = [fold == k for k in range(int(fold.max()) + 1)]
-    grams = np.stack([inputs[rows].T @ inputs[rows] for rows in at])
-    products = np.stack([inputs[rows].T @ targets[rows] for rows in at])
-    sums, target_sums = (np.stack([each[rows].sum(axis=0) for rows in at]) for each in (inputs, targets))
+    of_fold = [inputs[rows] for rows in builder.rows]
+    grams = np.stack([rows.T @ rows for rows in of_fold])
+    products = np.stack([rows.T @ goal for rows, goal in zip(of_fold, builder.targets, strict=True)])
+    sums, target_sums = (np.stack([rows.sum(axis=0) for rows in each]) for each in (of_fold, builder.targets))
+    squares = [np.square(goal[:, n_kept:]).sum(axis=0) for goal in builder.targets]
     gram, product, total, target_total = (each.sum(axis=0) for each in (grams, products, sums, target_sums))
-    for k, rows in enumerate(at):
-        n = len(inputs) - int(rows.sum())
+    for k, held_out in enumerate(of_fold):
+        n_out = len(held_out)
+        n = len(inputs) - n_out
         mean, target_mean = (total - sums[k]) / n, (target_total - target_sums[k]) / n
         centred = gram - grams[k] - n * np.outer(mean, mean)
         weighted = product - products[k] - n * np.outer(mean, target_mean)
-        scale = max(float(np.trace(centred)) / len(centred), 1e-300)
-        held_out = inputs[rows] - mean
-        for step, penalty in enumerate(penalties):
-            shifted = centred + penalty * scale * np.eye(len(centred))
-            weights = linalg.solve(shifted, weighted, assume_a="pos")
-            builder.add(step, k, held_out @ weights + target_mean)
+        # errors of columns whose predictions are not kept follow from sums over the fold, without a pass over its rows
+        shift = sums[k] - n_out * mean
+        inner = grams[k] - np.outer(mean, sums[k]) - np.outer(shift, mean)
+        outer = (products[k] - np.outer(mean, target_sums[k]) - np.outer(shift, target_mean))[:, n_kept:]
+        rest = squares[k] - (target_mean * (2 * target_sums[k] - n_out * target_mean))[n_kept:]
+        scaled = penalties * (inputs.shape[1] / n) if per_row else penalties
+        for step, weights in enumerate(_ridge_weights(centred, weighted, scaled)):
+            builder.add(step, k, (held_out - mean) @ weights[:, :n_kept] + target_mean[:n_kept])
+            left = weights[:, n_kept:]
+            builder.errors[step, k, n_kept:] = np.maximum(rest - (left * (2 * outer - inner @ left)).sum(axis=0), 0.0)
     return builder.path()
+
+
+def _ridge_weights(gram: FloatArray, products: FloatArray, penalties: FloatArray) -> Iterator[FloatArray]:
+    """Solutions (m x c) of ridge regressions, one for each penalty times the mean eigenvalue of the Gram matrix."""
+    size = max(float(np.trace(gram)) / len(gram), 1e-300)
+    for penalty in penalties:
+        shifted = gram.copy()
+        shifted.flat[:: len(gram) + 1] += penalty * size
+        # without the estimate of the condition number that scipy's solve adds, which takes as long as the solution
+        _, weights, failed = lapack.dposv(shifted.T, products, overwrite_a=1)
+        if failed:
+            raise linalg.LinAlgError("A Gram matrix is not positive definite.")
+        yield weights
 
 
 def kernel_path(kernel: FloatArray, targets: FloatArray, fold: Rows, penalties: FloatArray, n_kept: int) -> Path:
@@ -131,11 +173,10 @@ def kernel_path(kernel: FloatArray, targets: FloatArray, fold: Rows, penalties: 
         centred = own - mean - mean[:, None] + mean.mean()
         cross = cross - cross.mean(axis=1, keepdims=True) - mean + mean.mean()
         target_mean = targets[train].mean(axis=0)
-        scale = max(float(np.trace(centred)) / len(centred), 1e-300)
-        for step, penalty in enumerate(penalties):
-            shifted = centred + penalty * scale * np.eye(len(centred))
-            weights = linalg.solve(shifted, targets[train] - target_mean, assume_a="pos")
-            builder.add(step, k, cross @ weights + target_mean)
+        goal, by_rows = targets[train] - target_mean, test.size < targets.shape[1]
+        # with more targets than held-out rows, the weights of the training rows for each held-out row are cheaper
+        for step, weights in enumerate(_ridge_weights(centred, cross.T if by_rows else goal, penalties)):
+            builder.add(step, k, (weights.T @ goal if by_rows else cross @ weights) + target_mean)
     return builder.path()
 
 
@@ -235,13 +276,8 @@ class DirectionFits:
             inner = (inner - n * np.outer(mean, mean)) * np.outer(scale, scale)
             goal = scale[:, None] * self.with_targets[used].sum(axis=0)
             goal = goal - scale[:, None] * np.outer(mean, self.with_functions_of_targets(used))
-        size = max(float(np.trace(inner)) / len(inner), 1e-300)
-        readouts = []
-        for penalty in penalties:
-            shifted = inner + penalty * size * np.eye(len(inner))
-            weights = scale[:, None] * linalg.solve(shifted, goal, assume_a="pos")
-            readouts.append(Weights(weights, -mean @ weights))
-        return readouts
+        scaled = (scale[:, None] * weights for weights in _ridge_weights(inner, goal, penalties))
+        return [Weights(weights, -mean @ weights) for weights in scaled]
 
     def with_functions_of_targets(self, used: NDArray[np.bool_]) -> FloatArray:
         """Sums of the targets over these blocks."""
@@ -280,6 +316,19 @@ class DirectionFits:
         """Response of the held-out readout of factor j; with ``several``, not in a model of one factor."""
         products, squares = self.products(of_fold, self.columns[j])
         return self.model.readout_of(j, self.model.fit_products(products, squares, together=True, several=several))
+
+    def r2s(self, j: int, steps: Sequence[list[Weights]], *, several: bool = False) -> list[float]:
+        """``r2`` of several held-out readouts of factor j, fitted together: the model is then read only once."""
+        own = self.columns[j]
+        of_fold = [
+            Weights(np.hstack([w.weights[:, own] for w in each]), np.hstack([w.offset[own] for w in each]))
+            for each in zip(*steps, strict=True)
+        ]
+        fits = self.model.fit_products(
+            *self.products(of_fold, slice(None)), together=True, several=several, n_readouts=len(steps)
+        )
+        found: list[float] = self.model.r2s_of(j, fits, len(steps)).tolist()
+        return found
 
     def intervals(self, j: int, kind: str, penalty_of_fold: FloatArray, refits: Refits) -> Readout:
         """The readout of factor j with standard errors from refits without each block, in a model of all factors.
@@ -529,6 +578,8 @@ MOST_COMPONENTS = 30
 
 WIDTHS = (0.5, 2.0)
 
+MOST_SMOOTH = 2  # codes whose kernels have few functions
+
 KERNEL_PENALTIES = 10.0 ** np.array([-4, -2.5, -1])
 
 
@@ -561,10 +612,28 @@ def radial_path(
     middle = middle if middle > 1e-9 else max(float(distance[:200].mean()), 1e-9)
     path: Path | None = None
     for width in widths:
-        own = kernel_path(np.exp(-distance / (width * middle)), targets, fold, KERNEL_PENALTIES, n_kept)
+        kernel = np.exp(-distance / (width * middle))
+        functions = _square_root(kernel) if inputs.shape[1] <= MOST_SMOOTH else None
+        if functions is None:
+            own = kernel_path(kernel, targets, fold, KERNEL_PENALTIES, n_kept)
+        else:
+            own = ridge_path(functions, targets, fold, KERNEL_PENALTIES, n_kept, per_row=True)
         path = own if path is None else path.joined(own)
     assert path is not None
     return path
+
+
+def _square_root(kernel: FloatArray) -> FloatArray | None:
+    """Columns (n x r) whose inner products are the kernel, up to 1e-10; None if half of the rows are not enough.
+
+    Kernels of one or two codes have few functions, so that ridge regression on these is several times faster.
+    """
+    lower, order, rank, _ = lapack.dpstrf(kernel, tol=1e-10, lower=1)
+    if rank > len(kernel) / 2:
+        return None
+    functions = np.empty((len(kernel), rank))
+    functions[order - 1] = np.tril(lower)[:, :rank]
+    return functions
 
 
 def nonlinear_path(codes: CodeTable, rows: Rows, targets: FloatArray, fold: Rows, n_kept: int) -> Path:
@@ -585,15 +654,23 @@ def tree_inputs(codes: CodeTable, rows: Rows) -> tuple[FloatArray, FloatArray]:
     return columns, components(codes, COMPONENTS_OF_TREES, rows)
 
 
-TREES_MAY_LAG = 0.05  # in R2 on the first fold; trees that are further behind are not fitted for the other folds
+TREES_MAY_LAG = 0.05  # in R2; trees that are further behind are not fitted for the other folds
+
+CLEARLY = 2.0  # standard errors by which trees may be behind
 
 
 def tree_readout(
-    inputs: tuple[FloatArray, FloatArray], target: FloatArray, rival: FloatArray, fold: Rows, seed: int, j: int
+    inputs: tuple[FloatArray, FloatArray],
+    target: FloatArray,
+    rivals: tuple[FloatArray, FloatArray],
+    fold: Rows,
+    seed: int,
+    j: int,
 ) -> FloatArray:
     """Held-out predictions of extra trees on the codes that correlate most with the target, and on components.
 
-    ``rival`` are other held-out predictions, returned if trees predict the first fold clearly less well.
+    ``rivals`` are held-out predictions by a kernel, returned if trees predict the first folds clearly less well than
+    these or than the linear ones after them.
     """
     from sklearn.ensemble import ExtraTreesRegressor  # late: it takes half a second to import
 
@@ -611,10 +688,18 @@ def tree_readout(
             40, min_samples_leaf=3, max_features=0.5, random_state=random_seed(seed, "trees of the ladder", j, k)
         ).fit(table[train], target[train] if target.shape[1] > 1 else target[train, 0])
         predicted[test] = trees.predict(table[test]).reshape(int(test.sum()), -1)
-        errors = [np.square(target[test] - each[test]).sum() for each in (predicted, rival)]
-        if k == 0 and errors[0] > errors[1] + TREES_MAY_LAG * np.square(target[test]).sum():
-            return rival
+        known = fold <= k
+        if any(_is_behind(target[known], predicted[known], rival[known]) for rival in rivals):
+            return rivals[0]
     return predicted
+
+
+def _is_behind(target: FloatArray, predicted: FloatArray, rival: FloatArray) -> bool:
+    """Whether squared errors are larger than a rival's by two standard errors, or by .05 of the target's variance."""
+    left, other = (np.square(target - each).sum(axis=1) for each in (predicted, rival))
+    excess = left - other
+    size = np.square(target).sum() * TREES_MAY_LAG
+    return bool(excess.sum() > min(size, CLEARLY * math.sqrt(excess.size) * float(excess.std())))
 
 
 def _correlations(columns: FloatArray, targets: FloatArray) -> FloatArray:

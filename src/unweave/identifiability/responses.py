@@ -12,14 +12,16 @@ coefficients. All fits of all columns follow from Gram matrices of 20 blocks of 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
+from scipy.linalg import lapack
 
-from unweave.arrays import FloatArray, Rows
+from unweave.arrays import FloatArray, Rows, student_reach
 from unweave.estimators.correlation import normal_scores
 from unweave.estimators.regression import natural_spline
 from unweave.evidence import Evidence
@@ -45,6 +47,8 @@ MOST_STANDARD_DEVIATIONS = 6.0
 RIDGE, RIDGE_OF_PAIRS = 1e-6, 1e-3  # what a factor and a product explain equally well is given to the factor
 
 TINY = 1e-12
+
+LARGE = 64  # functions of a model, from which single factorisations are faster than a stack of inverses
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +163,11 @@ class FactorTerms:
     factors_of_pairs: FloatArray
     is_number: bool
     scale: str = ""
+
+    def permuted(self, order: Rows) -> FactorTerms:
+        """The same columns with their rows in another order."""
+        target, functions, pairs = (each[order] for each in (self.target, self.functions, self.factors_of_pairs))
+        return replace(self, target=target, functions=functions, factors_of_pairs=pairs)
 
     def rows(self, index: Rows) -> FactorTerms:
         """The factor on some of the rows, with functions that are orthonormal on them."""
@@ -315,15 +324,23 @@ class ResponseModel:
         self.penalty = np.where(of_pairs, RIDGE_OF_PAIRS, RIDGE) * np.maximum(np.square(self.design).sum(axis=0), TINY)
         self.penalty[0] = 1e-9 * n
         self.models, self.factor_of_model = self._index_sets(of_pairs)
-        block = [sample.block == b for b in range(sample.n_blocks)]
-        self.grams = np.stack([self.design[at].T @ self.design[at] for at in block])
-        self.counts = np.array([at.sum() for at in block])
-        left = self._leaving_out(self.grams)
-        self.inverses = [self._inverse(model, left) for model in self.models]
+        self.rows_of_blocks = [np.flatnonzero(sample.block == b) for b in range(sample.n_blocks)]
+        self.design_of_blocks = [self.design[at] for at in self.rows_of_blocks]
+        self.grams = np.stack([design.T @ design for design in self.design_of_blocks])
+        self.counts = np.array([at.size for at in self.rows_of_blocks])
+        # copied once, because every fit needs them: a model of all functions has the Gram matrices themselves
+        self.grams_of_models = [
+            self.grams if model.size == p else self.grams[:, model[:, None], model] for model in self.models
+        ]
+        self.inverses = [
+            self._inverses(grams, self.penalty[model])
+            for grams, model in zip(self.grams_of_models, self.models, strict=True)
+        ]
+        left = self._leaving_out(self.grams[:, 0])
         self.covariances = []  # of the functions of each factor without each block: z* is drawn from these rows
         for start, stop in zip(self.starts[:d], self.stops[:d], strict=True):
-            moments = left[:, start:stop, start:stop] / left[:, :1, :1]
-            mean = left[:, 0, start:stop] / left[:, 0, :1]
+            moments = self._leaving_out(self.grams[:, start:stop, start:stop]) / left[:, :1, None]
+            mean = left[:, start:stop] / left[:, :1]
             self.covariances.append(moments - mean[:, :, None] * mean[:, None])
 
     def _index_sets(self, of_pairs: NDArray[np.bool_]) -> tuple[list[Rows], NDArray[np.intp]]:
@@ -344,43 +361,64 @@ class ResponseModel:
     @staticmethod
     def _leaving_out(totals: FloatArray) -> FloatArray:
         """Sums over all blocks but one, for every block, and the sum over all blocks at the end."""
-        whole = totals.sum(axis=0)
-        return np.concatenate([whole - totals, whole[None]])
+        left = np.empty((len(totals) + 1, *totals.shape[1:]))
+        left[-1] = totals.sum(axis=0)
+        np.subtract(left[-1], totals, out=left[:-1])
+        return left
 
-    def _inverse(self, model: Rows, grams: FloatArray) -> FloatArray:
-        part = grams[:, model[:, None], model] + np.diag(self.penalty[model])
-        return np.asarray(np.linalg.inv(part))
+    def _inverses(self, grams: FloatArray, penalty: FloatArray) -> FloatArray:
+        """Inverses of the sums of Gram matrices over all blocks but one, and over all, each with the penalty."""
+        part, p = self._leaving_out(grams), penalty.size
+        part.reshape(len(part), -1)[:, :: p + 1] += penalty
+        if p < LARGE:
+            return np.asarray(np.linalg.inv(part))
+        for i, matrix in enumerate(part):  # by Cholesky's factors, in half the time
+            upper, failed = lapack.dpotrf(matrix.T, overwrite_a=1)
+            upper, failed = lapack.dpotri(upper, overwrite_c=1) if not failed else (upper, failed)
+            if failed:
+                raise np.linalg.LinAlgError("A Gram matrix is not positive definite.")
+            part[i] = np.triu(upper) + np.triu(upper, 1).T
+        return part
 
     def products(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sums over each block of functions times columns (blocks x p x c), and of squared columns (blocks x c)."""
-        at = [self.sample.block == b for b in range(self.sample.n_blocks)]
-        with_functions = np.stack([self.design[rows].T @ columns[rows] for rows in at])
-        return with_functions, np.stack([np.square(columns[rows]).sum(axis=0) for rows in at])
+        of_blocks = [columns[rows] for rows in self.rows_of_blocks]
+        pairs = zip(self.design_of_blocks, of_blocks, strict=True)
+        with_functions = np.stack([design.T @ here for design, here in pairs])
+        return with_functions, np.stack([np.square(here).sum(axis=0) for here in of_blocks])
 
     def fit(self, columns: FloatArray, *, together: bool = False) -> Fits:
         """Fit all columns; with ``together``, they are one readout and have the same model."""
         return self.fit_products(*self.products(columns), together=together)
 
     def fit_products(
-        self, products: FloatArray, squares: FloatArray, *, together: bool = False, several: bool = False
+        self,
+        products: FloatArray,
+        squares: FloatArray,
+        *,
+        together: bool = False,
+        several: bool = False,
+        n_readouts: int = 1,
     ) -> Fits:
         """Fit columns of which only the products with the functions, and their squares, are known.
 
-        With ``several``, models of one factor are left out.
+        With ``several``, models of one factor are left out. With ``together``, the columns are this many readouts of
+        equal width, one after another.
         """
         left = self._leaving_out(products)
-        fits, losses = [], []
-        for model, inverse in zip(self.models, self.inverses, strict=True):
-            found = inverse @ left[:, model]
-            held_out = found[:-1]
-            explained = (held_out * (2 * products[:, model] - self.grams[:, model[:, None], model] @ held_out)).sum(1)
-            fits.append(found)
+        first = len(self.factors) if several and len(self.factors) > 1 else 0
+        fits, losses = {}, []
+        for i in range(first, len(self.models)):
+            model = self.models[i]
+            fits[i] = self.inverses[i] @ left[:, model]
+            held_out = fits[i][:-1]
+            explained = (held_out * (2 * products[:, model] - self.grams_of_models[i] @ held_out)).sum(axis=1)
             losses.append(squares - explained)
         loss = np.stack(losses)  # models x blocks x columns
         if together:
-            loss = np.broadcast_to(loss.sum(axis=2, keepdims=True), loss.shape)
-        first = len(self.factors) if several and len(self.factors) > 1 else 0
-        which = first + self._smallest_sufficient(loss[first:], first)
+            of_readouts = loss.reshape(*loss.shape[:2], n_readouts, -1).sum(axis=3)
+            loss = np.repeat(of_readouts, loss.shape[2] // n_readouts, axis=2)
+        which = first + self._smallest_sufficient(loss, first)
         n_columns = squares.shape[1]
         coefficients = np.zeros((len(left), self.design.shape[1], n_columns))
         n_left = np.r_[self.sample.n_rows - self.counts, self.sample.n_rows].astype(np.float64)
@@ -431,21 +469,33 @@ class ResponseModel:
         stops = np.cumsum([factor.target.shape[1] for factor in self.factors]).tolist()
         return [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
 
-    def readout_of(self, j: int, fits: Fits) -> Readout:
-        """Response of a readout of factor j from the fits of its columns."""
-        variances = self.variances(fits).sum(axis=1)
-        own = fits.coefficients[:, self.starts[j] : self.stops[j]]
-        with_target = self.covariances[j] @ self.with_target(j)
-        covariance = (own * with_target).sum(axis=(1, 2))
-        of_target = (self.with_target(j) * with_target).sum(axis=(1, 2))
+    def _variances_and_correlations(self, j: int, fits: Fits, n_readouts: int) -> tuple[FloatArray, FloatArray]:
+        """Of readouts of factor j: variances, (blocks + 1) x readouts x parts, and correlations with the target."""
+        target = self.with_target(j)
+        shape = (len(fits.noise), n_readouts, target.shape[1])
+        variances = self.variances(fits).reshape(*shape, -1).sum(axis=2)
+        own = fits.coefficients[:, self.starts[j] : self.stops[j]].reshape(shape[0], -1, *shape[1:])
+        with_target = self.covariances[j] @ target
+        covariance = (own * with_target[:, :, None]).sum(axis=(1, 3))
+        of_target = (target * with_target).sum(axis=(1, 2))[:, None]
         # squared coefficients are too large by their sampling variance; the jackknife estimates by how much
         variances = variances - jackknife_bias(variances)
         covariance = covariance - jackknife_bias(covariance)
-        variances[:, -1] = np.maximum(variances[:, -1], 0.0)
+        variances[..., -1] = np.maximum(variances[..., -1], 0.0)
+        return variances, covariance / np.sqrt(np.maximum(variances.sum(axis=2), TINY) * of_target)
+
+    def r2s_of(self, j: int, fits: Fits, n_readouts: int) -> FloatArray:
+        """``Readout.r2`` of several readouts of factor j, whose columns were fitted one readout after another."""
+        correlation = self._variances_and_correlations(j, fits, n_readouts)[1][-1]
+        return np.minimum(np.square(np.maximum(correlation, 0.0)), 1.0)
+
+    def readout_of(self, j: int, fits: Fits) -> Readout:
+        """Response of a readout of factor j from the fits of its columns."""
+        of_readouts, correlations = self._variances_and_correlations(j, fits, 1)
+        variances, correlation = of_readouts[:, 0], correlations[:, 0]
         total = np.maximum(variances.sum(axis=1), TINY)
-        correlation = covariance / np.sqrt(total * of_target)
         r2 = np.square(np.maximum(correlation, 0.0))
-        reach = stats.t.ppf((1 + LEVEL) / 2, max(len(r2) - 2, 1)) * jackknife_error(correlation[:-1])
+        reach = student_reach(jackknife_error(correlation[:-1]), max(len(r2) - 2, 1), LEVEL)
         low, high = np.square(np.clip([correlation[-1] - reach, correlation[-1] + reach], 0.0, 1.0)).tolist()
         others = np.delete(variances[:, :-1], j, axis=1).sum(axis=1)
         leakage = np.maximum(others, 0.0) / total
@@ -480,7 +530,7 @@ class ResponseModel:
         scale = (2 * square + first_order) / max(2 * trace + 4 * found, TINY)
         if scale < TINY:
             return found, found
-        tail = float(stats.norm.sf(stats.t.ppf((1 + LEVEL) / 2, n_free)))
+        tail = float(special.ndtr(-student_reach(1.0, n_free, LEVEL)))
         degrees = max(trace / scale, 1e-3)
         observed = found / scale + degrees
         low, high = (scale * float(special.chndtrinc(observed, degrees, p)) for p in (1 - tail, tail))
@@ -530,6 +580,16 @@ class CodeTable:
         """Some of the codes with mean 0 and variance 1."""
         return np.asarray((self.columns(index) - self.mean[index]) / self.spread[index])
 
+    def views(self, index: slice) -> list[FloatArray]:
+        """`views` of some of the codes; those of few codes are kept, because permutations of a sample share them."""
+        if self.n_codes * self.rows.size > MOST_KEPT or index != slice(0, self.n_codes):
+            return views(self.columns(index))
+        return self._all_views
+
+    @functools.cached_property
+    def _all_views(self) -> list[FloatArray]:
+        return views(self.columns(slice(None)))
+
     def blocks(self, width: int = 256) -> list[slice]:
         """Slices of adjacent codes."""
         return [slice(start, min(start + width, self.n_codes)) for start in range(0, self.n_codes, width)]
@@ -549,6 +609,8 @@ def code_table(evidence: Evidence, alive: Rows, rows: Rows) -> CodeTable:
 
 
 VIEWS = 3
+
+MOST_KEPT = 1_000_000  # largest table of codes, in numbers, of which three views are kept
 
 LUCK = 0.01  # probability that any code of pure noise counts as informative
 
@@ -603,7 +665,7 @@ def code_responses(model: ResponseModel, codes: CodeTable) -> CodeResponses:
     bar = stats.t.isf(LUCK / max(VIEWS * m, 1), model.sample.n_blocks - 1)
     for block in codes.blocks():
         best = np.zeros((block.stop - block.start, d))
-        for columns in views(codes.columns(block)):
+        for columns in codes.views(block):
             variances = model.variances(model.fit(columns))
             n_blocks = len(variances) - 1
             corrected = n_blocks * variances[-1] - (n_blocks - 1) * variances[:-1].mean(axis=0)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 import numpy as np
 from scipy import stats
 
-from unweave.arrays import FloatArray
+from unweave.arrays import FloatArray, student_reach
 from unweave.card import seed_from
-from unweave.codec import plain_data, read_json, restored
+from unweave.codec import plain_data, read_record
 from unweave.errors import InputError
 from unweave.evidence import Evidence, EvidenceOptions
 from unweave.evidence.columns import data_frame
@@ -244,7 +244,7 @@ class Ladder:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Ladder from `to_dict`."""
-        return restored(cls, data)
+        return read_record(cls, data)
 
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
@@ -253,7 +253,7 @@ class Ladder:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Ladder from `to_json`."""
-        return cls.from_dict(read_json(text))
+        return read_record(cls, text)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A row for each factor, with the ends of intervals and the floors as columns (see `Evaluation.to_frame`)."""
@@ -376,7 +376,7 @@ def complete_ladder(evidence: Evidence, seed: int = 0) -> Ladder:
 def _interval(value: float, error: float, n_blocks: int, centre: float = math.nan) -> tuple[float, float]:
     """Interval around the centre, or around the value without one, that contains the value."""
     centre = value if math.isnan(centre) else centre
-    reach = float(stats.t.ppf((1 + LEVEL) / 2, max(n_blocks - 1, 1))) * error
+    reach = student_reach(error, max(n_blocks - 1, 1), LEVEL)
     return max(0.0, min(centre - reach, value)), min(1.0, max(centre + reach, value))
 
 
@@ -466,7 +466,7 @@ def _is_present(
     significant = best.p_value <= PRESENT and max(intervals["direction"][0], intervals["readable"][0]) > 0
     least = 0.0 if part.sample.kind in ("rows", "crossed repeats") else PRESENT
     by_own_codes = recovered["own_codes"] >= PRESENT and intervals["own_codes"][0] > least
-    return (significant or by_own_codes) and recovered["readable"] > max(best.floor, PRESENT)
+    return (significant or by_own_codes) and recovered["readable"] > best.floor
 
 
 def _intervals_of_refits(readout: Readout, part: QuickPart, k: int) -> dict[str, tuple[float, float]]:
@@ -582,8 +582,8 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
 
 
 def is_found(row: LadderRow) -> bool:
-    """Whether the factor can be read from the codes."""
-    return row.rung not in ("absent", "joint", "folded", "implied")
+    """Whether the factor counts in the means: it can be read from the codes, and not just significantly above 0."""
+    return row.rung not in ("absent", "joint", "folded", "implied") and row.readable > PRESENT
 
 
 def _means(rows: list[LadderRow]) -> tuple[float, float, float]:
@@ -642,7 +642,7 @@ def _with_gains(evidence: Evidence, found: Ladder, baseline: object, seed: int) 
         if row.factor in ours and row.factor in theirs:
             gain = ours[row.factor].r2 - theirs[row.factor].r2
             error = float(jackknife_error(ours[row.factor].replicates - theirs[row.factor].replicates))
-            reach = float(stats.t.ppf((1 + LEVEL) / 2, part.sample.n_blocks - 1)) * error
+            reach = student_reach(error, part.sample.n_blocks - 1, LEVEL)
             row = replace(row, gain=gain, gain_interval=(gain - reach, gain + reach))
         rows.append(row)
     return replace(found, rows=tuple(rows))

@@ -8,10 +8,12 @@ from unweave import __version__
 from unweave.errors import InputError, OptionError
 from unweave.evaluation import Evaluation
 from unweave.evaluation.results import frame_columns
+from unweave.options import checks_options
 
 TASK = "feature-extraction"
 
 
+@checks_options
 def model_index(
     evaluation: Evaluation,
     model_name: str,
@@ -66,6 +68,7 @@ def model_index(
     return {"model-index": [{"name": model_name, "results": [result]}]}
 
 
+@checks_options
 def eval_results(evaluation: Evaluation, model_name: str, dataset_type: str, **options: Any) -> list[Any]:
     """The scores of `model_index` as ``EvalResult`` objects, for huggingface_hub's ``ModelCardData(eval_results=...)``.
 

@@ -21,6 +21,7 @@ from unweave.evaluation.choose import MetricChoice, chosen_metrics
 from unweave.evaluation.results import frame_columns
 from unweave.evidence import EvidenceOptions, Posterior
 from unweave.evidence.columns import data_frame, plain
+from unweave.options import Count, checks_options
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,6 +95,7 @@ class History:
 NOT_IN_A_NAME = re.compile(r"[^\w./-]+")
 
 
+@checks_options
 def logged_name(label: str) -> str:
     """A label that has only characters that every tracker accepts.
 
@@ -103,6 +105,7 @@ def logged_name(label: str) -> str:
     return NOT_IN_A_NAME.sub("_", label).strip("_")
 
 
+@checks_options
 def logged_numbers(evaluation: Evaluation, prefix: str = "unweave") -> dict[str, float]:
     """Every score by name, with its noise floor, p-value, calibrated score and interval if they were computed.
 
@@ -121,6 +124,7 @@ def logged_numbers(evaluation: Evaluation, prefix: str = "unweave") -> dict[str,
     return {name: value for name, value in numbers.items() if not math.isnan(value)}
 
 
+@checks_options
 def logged_verdicts(evaluation: Evaluation, prefix: str = "unweave") -> dict[str, str]:
     """The verdict of every score by name with its reason, or the problem if there is no score.
 
@@ -158,6 +162,7 @@ def _beside(row: Row) -> dict[str, float]:
 METRICS = ("mcc", "r2", "mig", "dci_disentanglement", "identification")
 
 
+@checks_options
 class Monitor:
     """Score a model on held-out samples during training, and record the history.
 
@@ -202,7 +207,7 @@ class Monitor:
         inputs: Any,
         factors: Any,
         *,
-        every: int = 1,
+        every: Count = 1,
         metrics: MetricChoice | Iterable[MetricChoice] = METRICS,
         tracker: Any = None,
         page: str | Path | None = None,
@@ -210,8 +215,6 @@ class Monitor:
         batch_size: int = 500,
         **evidence_options: Unpack[EvidenceOptions],
     ) -> None:
-        if every < 1:
-            raise ValueError(f"every={every} is not a number of steps: use 1 or more.")
         self.chosen = list(chosen_metrics(metrics).values())  # so that a wrong name raises an error before training
         self.inputs: NDArray[Any] = np.asarray(plain(inputs))
         self.factors, self.every, self.tracker, self.page = factors, every, tracker, page

@@ -14,10 +14,12 @@ from unweave.errors import InputError
 from unweave.evaluation import evaluate
 from unweave.evaluation.choose import MetricChoice, chosen_metrics
 from unweave.evidence import EvidenceOptions
+from unweave.options import checks_options
 
 Codes = Callable[[Any, Any], Any]
 
 
+@checks_options
 def scorer(
     metrics: MetricChoice | Iterable[MetricChoice],
     *,
@@ -61,6 +63,7 @@ def scorer(
     return Scorer(metrics, factors, codes, dict(evidence_options))
 
 
+@checks_options
 class Scorer:
     """The result of `scorer`: a callable that scikit-learn can clone, pickle and send to other processes.
 
@@ -77,7 +80,7 @@ class Scorer:
     ) -> None:
         self.chosen = chosen_metrics(metrics)
         self.is_single = isinstance(metrics, str) or callable(metrics)
-        self.factors, self.codes, self.options = factors, codes, options or {}
+        self.factors, self.codes, self.options = factors, codes, dict(options or {})
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float | dict[str, float]:
         """Scores of a fitted estimator on these samples."""

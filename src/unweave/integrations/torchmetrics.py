@@ -94,7 +94,7 @@ class RepresentationScores(Metric):
         if table["factors"] is None:
             return dict.fromkeys(self.chosen, math.nan)
         if table["rows"] is not None:
-            first = _first_of_each(table["rows"])
+            first = np.unique(table["rows"][:, 0], return_index=True)[1]  # of each sample, by its index
             table = {state: None if part is None else part[first] for state, part in table.items()}
         codes, std = table["codes"], table["std"]
         try:
@@ -154,8 +154,3 @@ class RepresentationScore(RepresentationScores):
         """The value on all rows of all processes."""
         (value,) = self._values().values()
         return torch.tensor(value, device=self.device)
-
-
-def _first_of_each(rows: Any) -> Any:
-    """Position of the first occurrence of each sample index, in the order of the indices."""
-    return np.unique(rows[:, 0], return_index=True)[1]

@@ -11,12 +11,14 @@ from typing import Any
 from unweave.errors import OptionError
 from unweave.evaluation import Evaluation
 from unweave.integrations.monitor import logged_numbers, logged_verdicts
+from unweave.options import checks_options
 from unweave.whole_files import write_whole
 
 PAGE = "unweave-report.html"
 Record = tuple[dict[str, float], dict[str, str], str | None]  # numbers, verdicts, page
 
 
+@checks_options
 def log_evaluation(
     evaluation: Evaluation, tracker: Any, *, step: int | None = None, page: bool = True, prefix: str = "unweave"
 ) -> dict[str, float]:

@@ -13,6 +13,10 @@ from unweave.card import Card, Metric
 from unweave.plugins import load_plugin, plugins
 from unweave.metrics.matching import mcc as mcc
 from unweave.metrics.prediction import r2 as r2
+from unweave.metrics.linear_identifiability import weak_mcc as weak_mcc
+from unweave.metrics.linear_identifiability import reverse_r2 as reverse_r2
+from unweave.metrics.linear_identifiability import procrustes_distance as procrustes_distance
+from unweave.metrics.linear_identifiability import orthogonality_error as orthogonality_error
 from unweave.metrics.dci import dci_disentanglement as dci_disentanglement
 from unweave.metrics.dci import dci_completeness as dci_completeness
 from unweave.metrics.dci import dci_informativeness as dci_informativeness

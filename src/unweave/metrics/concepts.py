@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -11,13 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
+from unweave.card import Count, Metric, Seed, metric, seed_from
 from unweave.errors import InputError, OptionError
+from unweave.estimators.correlation import best_matching
 from unweave.estimators.independence import upper_tail
-from unweave.estimators.matching import best_matching
 from unweave.estimators.sparse import SparseColumns, sparse_ranks
-from unweave.evidence import Evidence
-from unweave.evidence.splits import train_and_test_rows
-from unweave.metrics.screening import ScreenedCodes, concepts_and_codes, screened, screened_codes
+from unweave.evidence import Evidence, FactorKind
+from unweave.evidence.splits import shuffled_rows, train_and_test_rows
+from unweave.findings import Finding
+from unweave.memo import memoised
+from unweave.metrics.screening import ScreenedCodes, concepts_and_codes, screened_codes
+from unweave.randomness import random_stream
+from unweave.score import Score
 
 DENSE = 0.5
 
@@ -349,6 +355,8 @@ def _auroc(labels: FloatArray, scores: FloatArray) -> float:
 
 BY_LUCK = 0.05
 
+N_GROUP_ORDERS = 39  # permutations of whole row groups: one of 40 equally likely orders is the luckiest
+
 PRECISE = 0.9
 
 COVERING = 0.9
@@ -361,9 +369,10 @@ class SplitConcepts:
     """For every concept, the number of specific codes, whether it is split, and how many codes absorb part of it.
 
     ``specific`` is the number of codes that are active almost only on the concept, more often than the luckiest of as
-    many unrelated codes (Fisher's test, corrected for their number, at 5 %). ``main`` is the one of them that
-    covers most of it (-1 if there is none), ``coverage`` is the share of the concept's samples that it covers, and
-    ``together`` is the share that all specific codes cover. ``absorbing`` is the number of absorbing codes.
+    many unrelated codes (Fisher's test, corrected for their number, at 5 %; with row groups also than the luckiest code
+    in 39 permutations of whole groups). ``main`` is the one of them that covers most of it (-1 if there is none),
+    ``coverage`` is the share of the concept's samples that it covers, and ``together`` is the share that all specific
+    codes cover. ``absorbing`` is the number of absorbing codes.
     """
 
     concepts: tuple[str, ...]
@@ -417,15 +426,18 @@ def split_concepts(concepts: object, codes: object = None, *, fewest: int = 5) -
     >>> found.n_split, found.n_absorbed, found.specific.tolist()
     (1, 0, [2])
     """
-    present, names, columns = concepts_and_codes(concepts, codes)
-    hits, size = columns.products_with_ones(present), columns.n_entries
-    n_present = present.sum(axis=0)
-    precision = hits / np.maximum(size, 1)[:, None]
-    base = n_present / len(present)
-    specific = (precision >= np.maximum(PRECISE, (1 + base) / 2)) & (size >= fewest)[:, None]
-    pairs = np.nonzero(specific)
-    by_luck = upper_tail(hits[pairs], len(present), n_present[pairs[1]], size[pairs[0]]) * columns.shape[1]
-    specific[pairs] = by_luck <= BY_LUCK
+    evidence = concepts if isinstance(concepts, Evidence) else Evidence(concepts, codes)
+    present, names, columns = concepts_and_codes(evidence)
+    hits, n_present = columns.products_with_ones(present), present.sum(axis=0)
+    by_luck = _by_luck(present, columns, hits, fewest)
+    specific = by_luck <= BY_LUCK / columns.shape[1]
+    if evidence.row_groups is not None and specific.any():
+        # rows of a group are not independent, so that the tail of Fisher's test is too small
+        for k in range(N_GROUP_ORDERS):
+            rng = random_stream(0, "orders of groups of concepts", k)
+            null = present[shuffled_rows(len(present), evidence.row_groups, rng)]
+            luckiest = _by_luck(null, columns, columns.products_with_ones(null), fewest).min(axis=0)
+            specific &= by_luck < luckiest
     counts, main, absorbing = (np.zeros(len(names), dtype=np.intp) for _ in range(3))
     coverage, together = np.zeros(len(names)), np.zeros(len(names))
     for j in range(len(names)):
@@ -440,6 +452,16 @@ def split_concepts(concepts: object, codes: object = None, *, fewest: int = 5) -
         if MAIN <= coverage[j] < 1:
             absorbing[j] = _n_absorbing(columns, own, int(best), present[:, j] > 0, fewest)
     return SplitConcepts(names, counts, main, coverage, together, absorbing)
+
+
+def _by_luck(present: FloatArray, columns: SparseColumns, hits: FloatArray, fewest: int) -> FloatArray:
+    """p-value of Fisher's test of every code that is precise enough to be specific to a concept; 1 for all others."""
+    size, n_present = columns.n_entries, present.sum(axis=0)
+    precision, base = hits / np.maximum(size, 1)[:, None], n_present / len(present)
+    pairs = np.nonzero((precision >= np.maximum(PRECISE, (1 + base) / 2)) & (size >= fewest)[:, None])
+    found = np.ones_like(precision)
+    found[pairs] = upper_tail(hits[pairs], len(present), n_present[pairs[1]], size[pairs[0]])
+    return found
 
 
 def _rows_of(columns: SparseColumns, which: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -459,107 +481,247 @@ def _n_absorbing(
     return n_absorbing
 
 
-@dataclass(frozen=True)
-class ConceptReport:
-    """How well single codes and small sets of codes detect concepts, and how often codes are active."""
-
-    n_rows: int
-    code_names: tuple[str, ...]
-    single: SingleCodes
-    probes: SparseProbes
-    splitting: SplitConcepts
-    usage: CodeUsage
-    screening: ScreenedCodes
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Scores of every concept: one dictionary for each."""
-        single, splitting = self.single, self.splitting
-        best = {"f1": single.f1_code, "auroc": single.auroc_code, "average_precision": single.average_precision_code}
-        return [
-            {
-                "concept": name,
-                "prevalence": float(single.prevalence[j]),
-                **{measure: float(getattr(single, measure)[j]) for measure in best},
-                **{f"{measure}_code": self.code_names[codes[j]] for measure, codes in best.items()},
-                **{f"{measure}_sign": int(getattr(single, f"{measure}_sign")[j]) for measure in best},
-                "f1_ties": int(single.f1_ties[j]),
-                "auroc_of_chance": float(single.auroc_of_chance[j]),
-                "f1_of_chance": float(2 * single.prevalence[j] / (1 + single.prevalence[j])),
-                **{f"probe_{k}": float(areas[j]) for k, areas in zip(self.probes.k, self.probes.auroc, strict=True)},
-                "specific_codes": int(splitting.specific[j]),
-                "coverage": float(splitting.coverage[j]),
-                "split": bool(splitting.split[j]),
-                "absorbing_codes": int(splitting.absorbing[j]),
-            }
-            for j, name in enumerate(single.concepts)
-        ]
-
-    def totals(self) -> dict[str, Any]:
-        """Numbers of codes by kind and of codes that depend on a concept, and of split and absorbed concepts."""
-        return {
-            "n_rows": self.n_rows,
-            "n_codes": len(self.code_names),
-            "mean_density": float(self.usage.density.mean()),
-            "active_per_row": self.usage.active_per_row,
-            "dead_codes": int(self.usage.dead.size),
-            "dense_codes": int(self.usage.dense.size),
-            "always_on_codes": int(self.usage.always_on.size),
-            "codes_that_depend": int(self.screening.codes.size),
-            "false_discovery_rate": self.screening.rate,
-            "split_concepts": self.splitting.n_split,
-            "absorbed_concepts": self.splitting.n_absorbed,
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain data; undefined values are None."""
-        concepts = [
-            {key: None if isinstance(value, float) and np.isnan(value) else value for key, value in row.items()}
-            for row in self.rows()
-        ]
-        return {"schema": "unweave.concepts/1", **self.totals(), "concepts": concepts, "codes": self.screening.rows()}
+@memoised(on="both")
+def _single(evidence: Evidence) -> SingleCodes:
+    return single_codes(evidence)
 
 
-def concept_report(concepts: object, codes: object = None, *, seed: int = 0) -> ConceptReport:
-    """F1, AUROC and precision of the best code, k-sparse probing, density of the codes, splitting and absorption.
+@memoised(on="both")
+def _split(evidence: Evidence) -> SplitConcepts:
+    return split_concepts(evidence)
 
-    Parameters
-    ----------
-    concepts, codes : tables of the same samples, or an `Evidence` alone
-        Concepts have two values. Codes are dense or sparse.
-    seed : int
-        Seed of the split into training and test rows of the probes.
+
+def _mean_of(concepts: tuple[str, ...], values: NDArray[Any]) -> Score:
+    """The mean over the concepts, and the score of each; nan where no concept has a score."""
+    known = values[~np.isnan(values)]
+    raw = float(known.mean()) if known.size else float("nan")
+    caveats = () if known.size else (Finding("concepts_too_rare"),)
+    return Score(raw=raw, per_factor=dict(zip(concepts, values.tolist(), strict=True)), caveats=caveats)
+
+
+# fields of the card that all measures of concepts have in common
+concept_metric = functools.partial(
+    metric,
+    measures="compactness and explicitness",
+    equivalence="permutation and scale",
+    min_rows=10,
+    factor_kinds=frozenset({FactorKind.CATEGORICAL, FactorKind.ORDINAL}),
+    chance="by permutation",
+    takes_sparse_codes=True,
+)
+
+SAE_BENCH = "Karvonen et al. (2025), 'SAEBench: a comprehensive benchmark for sparse autoencoders'"
+
+LUCKY = "there are many codes for the number of positive samples, because the best of many random codes scores high"
+
+
+@concept_metric(
+    cost="one sort of every code",
+    fails_when=f"{LUCKY}, or concepts are common, because predicting them always then scores high",
+    reference=SAE_BENCH,
+)
+def concept_f1(evidence: Evidence) -> Score:
+    """Largest F1 of any single code and threshold for each concept, by presence or by absence; mean over concepts.
+
+    1 means that every concept is detected without error by one code, which is high (or low) where the concept is
+    present. Predicting the concept for every sample scores 2 p / (1 + p), with p its prevalence, and the best of many
+    random codes scores more: read the noise floor. A factor with more than two classes is one concept for each class.
+
+    Notes
+    -----
+    F1 of the best single code.
+
+        F1 = mean over concepts of max over codes i, signs s and thresholds t of 2 P R / (P + R)
+
+    with P and R the precision and the recall of s c_i >= t.
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> red = rng.random(400) < 0.3
-    >>> codes = np.column_stack([2.0 * red, rng.random((400, 3)) < 0.1, np.zeros(400)])
-    >>> found = concept_report({"red": red.astype(int)}, codes)
-    >>> found.rows()[0]["auroc_code"], found.rows()[0]["f1"], found.totals()["dead_codes"]
-    ('code 0', 1.0, 1)
+    >>> red = np.arange(100) < 30
+    >>> float(concept_f1({"red": red.astype(int)}, np.column_stack([np.ones(100), -2.0 * red]), kinds="categorical"))
+    1.0
     """
-    evidence = concepts if isinstance(concepts, Evidence) else Evidence(concepts, codes)
-    return ConceptReport(
-        n_rows=evidence.n_rows,
-        code_names=evidence.code_names,
-        single=single_codes(evidence),
-        probes=k_sparse_probing(evidence, seed=seed),
-        splitting=split_concepts(evidence),
-        usage=code_usage(evidence),
-        screening=screened(evidence),
-    )
+    found = _single(evidence)
+    return _mean_of(found.concepts, found.f1)
 
+
+@concept_metric(
+    cost="one sort of every code",
+    fails_when=f"{LUCKY}, or concepts are rare, because a high AUROC then allows many false positives",
+    reference=SAE_BENCH,
+)
+def concept_auroc(evidence: Evidence) -> Score:
+    """Largest area under the ROC curve of any single code for each concept, by presence or absence; mean over concepts.
+
+    1 means that one code is higher (or lower) on every sample with the concept than on every sample without it. One
+    random code scores 1/2, and the best of many random codes more: read the noise floor.
+
+    Notes
+    -----
+    AUROC of the best single code.
+
+        AUROC = mean over concepts of max_i max(A_i, 1 - A_i)
+
+    with A_i the probability that code i is higher on a sample with the concept than on one without; ties count 1/2.
+
+    Examples
+    --------
+    >>> red = np.arange(100) < 30
+    >>> float(concept_auroc({"red": red.astype(int)}, np.column_stack([np.ones(100), -2.0 * red]), kinds="categorical"))
+    1.0
+    """
+    found = _single(evidence)
+    return _mean_of(found.concepts, found.auroc)
+
+
+@concept_metric(cost="one sort of every code", fails_when=LUCKY, reference=SAE_BENCH)
+def concept_average_precision(evidence: Evidence) -> Score:
+    """Largest average precision of any single code for each concept, by presence or by absence; mean over concepts.
+
+    1 means that one code ranks every sample with the concept first (or last). One random code scores the prevalence of
+    the concept, and the best of many random codes more: read the noise floor.
+
+    Notes
+    -----
+    Average precision of the best single code.
+
+        AP = mean over concepts of max over codes and signs of sum_k (R_k - R_k-1) P_k
+
+    with P_k and R_k precision and recall at the k-th distinct value of the code, from the highest.
+
+    Examples
+    --------
+    >>> red = (np.arange(100) < 30).astype(int)
+    >>> float(concept_average_precision({"red": red}, np.column_stack([np.ones(100), red]), kinds="categorical"))
+    1.0
+    """
+    found = _single(evidence)
+    return _mean_of(found.concepts, found.average_precision)
+
+
+@concept_metric(
+    cost="one logistic regression for each concept",
+    fails_when="a concept is rare, because it may be missing from the training or test rows; it is then left out",
+    reference="Gurnee et al. (2023), 'Finding neurons in a haystack: case studies with sparse probing'",
+    chance=0.5,
+    order_tolerance=0.05,
+)
+def concept_probe(evidence: Evidence, *, k: Count = 1, rng: Seed = 0) -> Score:
+    """Held-out AUROC of a logistic probe on the k codes that differ most with a concept; mean over concepts.
+
+    1 means that k codes separate held-out samples with and without the concept. Random codes score 1/2. Row groups are
+    held out as a whole.
+
+    Parameters
+    ----------
+    k : int
+        Number of codes, chosen on the training rows by the standardised difference of their means.
+    rng : int or Generator
+        Seed of the split.
+
+    Notes
+    -----
+    k-sparse probing.
+
+        score = mean over concepts of the AUROC of w . c_S on held-out rows, |S| = k
+
+    with S and w from the training rows.
+
+    Examples
+    --------
+    >>> red = (np.random.default_rng(0).random(400) < 0.3).astype(int)
+    >>> codes = np.column_stack([np.random.default_rng(1).normal(size=(400, 3)), 2.0 * red])
+    >>> float(concept_probe({"red": red}, codes, kinds="categorical"))
+    1.0
+    """
+    found = k_sparse_probing(evidence, k=(k,), seed=seed_from(rng))
+    return _mean_of(found.concepts, found.auroc[0])
+
+
+@concept_metric(
+    measures="compactness",
+    best=0.0,
+    cost="one sparse matrix product",
+    fails_when="codes are dense, because only codes that are 0 without the concept are specific to it",
+    reference="Bricken et al. (2023), 'Towards monosemanticity'",
+)
+def concept_splitting(evidence: Evidence) -> Score:
+    """Share of the concepts that are split over several specific codes.
+
+    0 means that no concept is split. Random codes score about 0, because a code counts as specific only if it is active
+    on the concept more often than the luckiest of as many random codes (at 5 %; with row groups, of permuted groups).
+
+    Notes
+    -----
+    Feature splitting.
+
+        score = share of concepts with two or more specific codes, of which none covers two thirds of the concept
+
+    A code is specific if at least 90 % of the samples on which it is active have the concept.
+
+    Examples
+    --------
+    >>> halves = np.zeros((200, 2))
+    >>> halves[:50, 0], halves[50:100, 1] = 1.0, 1.0
+    >>> float(concept_splitting({"animal": np.repeat([1, 0], 100)}, halves, kinds="categorical"))
+    1.0
+    """
+    found = _split(evidence)
+    return _mean_of(found.concepts, found.split.astype(np.float64))
+
+
+@concept_metric(
+    measures="compactness",
+    best=0.0,
+    cost="one sparse matrix product",
+    fails_when="codes are dense, because only codes that are 0 without the concept are specific to it",
+    reference="Chanin et al. (2024), 'A is for absorption: studying feature splitting and absorption'",
+)
+def concept_absorption(evidence: Evidence) -> Score:
+    """Share of the concepts whose main code is silent on samples that another specific code covers.
+
+    0 means that no concept is absorbed in part. Random codes score about 0 (see `concept_splitting`).
+
+    Notes
+    -----
+    Feature absorption.
+
+        score = share of concepts whose main code covers at least two thirds of it, while another specific code is
+        active, on 90 % of its samples, where the main code is silent
+
+    Examples
+    --------
+    >>> codes = np.zeros((200, 2))
+    >>> codes[:80, 0], codes[80:100, 1] = 1.0, 1.0
+    >>> float(concept_absorption({"animal": np.repeat([1, 0], 100)}, codes, kinds="categorical"))
+    1.0
+    """
+    found = _split(evidence)
+    return _mean_of(found.concepts, found.absorbed.astype(np.float64))
+
+
+CONCEPT_METRICS: dict[str, Metric] = {
+    entry.card.name: entry
+    for entry in (
+        concept_f1, concept_auroc, concept_average_precision, concept_probe, concept_splitting, concept_absorption
+    )
+}  # fmt: skip
 
 __all__ = [
+    "CONCEPT_METRICS",
     "CodeUsage",
-    "ConceptReport",
     "DictionaryMatching",
     "ScreenedCodes",
     "SingleCodes",
     "SparseProbes",
     "SplitConcepts",
     "code_usage",
-    "concept_report",
+    "concept_absorption",
+    "concept_auroc",
+    "concept_average_precision",
+    "concept_f1",
+    "concept_probe",
+    "concept_splitting",
     "dictionary_matching",
     "k_sparse_probing",
     "screened_codes",

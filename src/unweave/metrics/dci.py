@@ -20,15 +20,11 @@ from unweave.randomness import random_stream
 from unweave.score import Score
 
 
-def _as_many(n_rows: int, n_codes: int, n_factors: int) -> float:
-    return min(n_factors / n_codes, 1.0)
-
-
 @metric(
     measures="size",
     equivalence="any",
     min_rows=2,
-    chance=_as_many,
+    chance=lambda n_rows, n_codes, n_factors: min(n_factors / n_codes, 1.0),
     cost="none",
     fails_when="it is read alone: it only counts columns, so random codes of the right number score 1",
     reference="Eastwood et al. (2023), 'DCI-ES: an extended disentanglement framework'",
@@ -64,7 +60,6 @@ def dci_size(evidence: Evidence) -> Score:
 
 
 Floor = Literal["zero", "best"]
-
 NOTHING_READ = 0.05
 
 
@@ -185,11 +180,8 @@ def dci_explicitness(
 
 
 Normalise = Literal["factor", "skill", "none"]
-
 Weights = Literal["importance", "uniform"]
-
 DEFAULT_PROBE = BoostedTrees()
-
 NOTHING_USED = Finding("probe_used_no_code")
 
 # fields of the card that the three metrics of DCI have in common

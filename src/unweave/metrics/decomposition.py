@@ -15,7 +15,7 @@ from unweave.estimators.posteriors import DecompositionInformation, FactorDraws,
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.metrics.matrices import BOUND, varying
+from unweave.metrics.matrices import BOUND, described, varying
 from unweave.metrics.sampled_information import (
     ObservedPosterior,
     carried_beyond_limit,
@@ -26,10 +26,15 @@ from unweave.metrics.sampled_information import (
 from unweave.score import Score
 
 Bound = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-
 SAMPLING = MixtureSampling(samples=2000)
-
 STEP = 1e-6
+OPTIONS = """
+estimator : MixtureSampling or GaussianInformation
+    MixtureSampling draws codes for each factor, stratified by its values (continuous factors in 20 bins of equal
+    mass). GaussianInformation has closed forms for factors and codes that are jointly Gaussian.
+normalise : bool
+    Whether to divide by the entropy of each factor. If False, the score is in nats.
+"""
 
 # fields of the card that all six metrics have in common
 bound_metric = functools.partial(
@@ -134,6 +139,7 @@ def _errors(found: PartialInformation, draws: FactorDraws, bound: Bound) -> Floa
 
 
 @bound_metric(best=0.0)
+@described(OPTIONS)
 def redundancy_lower_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
@@ -141,14 +147,6 @@ def redundancy_lower_bound(
 
     0 means that the codes may share no information about a factor; `redundancy_upper_bound` shows how much they may
     share. Lower is better. Random codes score about 0 too.
-
-    Parameters
-    ----------
-    estimator : MixtureSampling or GaussianInformation
-        MixtureSampling draws codes for each factor, stratified by its values (continuous factors in 20 bins of equal
-        mass). GaussianInformation has closed forms for factors and codes that are jointly Gaussian.
-    normalise : bool
-        Whether to divide by the entropy of each factor. If False, the score is in nats.
 
     Notes
     -----
@@ -172,6 +170,7 @@ def redundancy_lower_bound(
 
 
 @bound_metric(best=0.0)
+@described(OPTIONS)
 def redundancy_upper_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
@@ -179,14 +178,6 @@ def redundancy_upper_bound(
 
     0 means that no code shares information about a factor with the other codes. Lower is better. Random codes score
     about 0 too.
-
-    Parameters
-    ----------
-    estimator : MixtureSampling or GaussianInformation
-        MixtureSampling draws codes for each factor, stratified by its values (continuous factors in 20 bins of equal
-        mass). GaussianInformation has closed forms for factors and codes that are jointly Gaussian.
-    normalise : bool
-        Whether to divide by the entropy of each factor. If False, the score is in nats.
 
     Notes
     -----
@@ -210,6 +201,7 @@ def redundancy_upper_bound(
 
 
 @bound_metric(best=0.0, chance="by permutation")
+@described(OPTIONS)
 def synergy_lower_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
@@ -217,14 +209,6 @@ def synergy_lower_bound(
 
     0 means that the codes may have no synergy; `synergy_upper_bound` shows how much they may have. Lower is better.
     Random codes score slightly above 0, because many codes together fit a factor by chance: about .1 with few rows.
-
-    Parameters
-    ----------
-    estimator : MixtureSampling or GaussianInformation
-        MixtureSampling draws codes for each factor, stratified by its values (continuous factors in 20 bins of equal
-        mass). GaussianInformation has closed forms for factors and codes that are jointly Gaussian.
-    normalise : bool
-        Whether to divide by the entropy of each factor. If False, the score is in nats.
 
     Notes
     -----
@@ -247,6 +231,7 @@ def synergy_lower_bound(
 
 
 @bound_metric(best=0.0, chance="by permutation")
+@described(OPTIONS)
 def synergy_upper_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
@@ -254,14 +239,6 @@ def synergy_upper_bound(
 
     0 means that no code has synergy with the other codes about any factor. Lower is better. Random codes score slightly
     above 0, because many codes together fit a factor by chance: about .1 with few rows.
-
-    Parameters
-    ----------
-    estimator : MixtureSampling or GaussianInformation
-        MixtureSampling draws codes for each factor, stratified by its values (continuous factors in 20 bins of equal
-        mass). GaussianInformation has closed forms for factors and codes that are jointly Gaussian.
-    normalise : bool
-        Whether to divide by the entropy of each factor. If False, the score is in nats.
 
     Notes
     -----
@@ -284,6 +261,7 @@ def synergy_upper_bound(
 
 
 @bound_metric(best=1.0)
+@described(OPTIONS)
 def unibound(evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True) -> Score:
     """Lower bound on the information about a factor that only one code carries, relative to the factor's entropy.
 
@@ -292,14 +270,6 @@ def unibound(evidence: Evidence, *, estimator: DecompositionInformation = SAMPLI
     gap of `mig` for the same mutual information. Random codes score about 0. A model with sharp posteriors and few rows
     scores about 0 too: if 10 codes carry 22 nats, nine of them identify each of 737,280 images (log N = 13.5) and
     therefore every factor, so that no code is unique. A caveat then states both numbers.
-
-    Parameters
-    ----------
-    estimator : MixtureSampling or GaussianInformation
-        MixtureSampling draws codes for each factor, stratified by its values (continuous factors in 20 bins of equal
-        mass). GaussianInformation has closed forms for factors and codes that are jointly Gaussian.
-    normalise : bool
-        Whether to divide by the entropy of each factor. If False, the score is in nats.
 
     Notes
     -----
@@ -322,6 +292,7 @@ def unibound(evidence: Evidence, *, estimator: DecompositionInformation = SAMPLI
 
 
 @bound_metric(best=1.0)
+@described(OPTIONS)
 def unique_upper_bound(
     evidence: Evidence, *, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
 ) -> Score:
@@ -329,14 +300,6 @@ def unique_upper_bound(
 
     It is close to `unibound` where that bound is tight. Table 1 of 002 reports the looser bound I(y; z) - I(y; z_rest),
     which also counts synergy. This metric is the bound of Eq 7, which does not.
-
-    Parameters
-    ----------
-    estimator : MixtureSampling or GaussianInformation
-        MixtureSampling draws codes for each factor, stratified by its values (continuous factors in 20 bins of equal
-        mass). GaussianInformation has closed forms for factors and codes that are jointly Gaussian.
-    normalise : bool
-        Whether to divide by the entropy of each factor. If False, the score is in nats.
 
     Notes
     -----

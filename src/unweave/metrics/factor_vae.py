@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray, Labels, Rows
 from unweave.card import Batches, Count, Seed, Several, metric, seed_from
 from unweave.errors import InputError
+from unweave.estimators.correlation import ranks
 from unweave.estimators.counts import Binning, binned, levels
 from unweave.estimators.logistic import Classifier, Logistic
 from unweave.evidence import Evidence
@@ -24,7 +25,6 @@ from unweave.randomness import random_stream
 from unweave.score import Score
 
 Scale = Literal["ranks", "values"]
-
 FREE_DRAWS = 10_000
 
 
@@ -80,7 +80,9 @@ def _free_draw(evidence: Evidence) -> FloatArray:
 
 
 def _on_scale(codes: FloatArray, scale: Scale) -> FloatArray:
-    return codes if scale == "values" else _ranked(codes, np.sort(codes, axis=0).T)
+    if scale == "values":
+        return codes
+    return np.column_stack([(2 * ranks(column) - 1) / (2 * column.size) for column in codes.T])  # as in `_ranked`
 
 
 def _ranked(codes: FloatArray, ascending: FloatArray) -> FloatArray:
@@ -93,10 +95,10 @@ def _ranked(codes: FloatArray, ascending: FloatArray) -> FloatArray:
 
 
 FEWEST_ROWS = 4
-
 FEW_ROWS = 20
-
 MOST_VALUES = 100
+
+MOST_LABELS = 2**16  # of combinations of held factors, for which counts are kept
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,13 @@ def cells(
     label = np.zeros(rows.size, dtype=np.intp)
     for j in held:
         labels = _labels(evidence, j, bins, binning, merge)[rows]
-        label = np.unique(label * (int(labels.max()) + 1) + labels, return_inverse=True)[1]
-    order = np.argsort(label, kind="stable")
+        label = label * (int(labels.max()) + 1) + labels
+        if label.max() < MOST_LABELS:
+            label = (np.cumsum(np.bincount(label) > 0) - 1)[label]
+        else:
+            label = np.unique(label, return_inverse=True)[1]
+    # few labels are sorted by their digits, which takes a tenth of the time
+    order = np.argsort(label.astype(np.min_scalar_type(int(label.max(initial=0)))), kind="stable")
     members = np.split(rows[order], np.flatnonzero(np.diff(label[order])) + 1)
     return [cell for cell in members if cell.size >= fewest]
 
@@ -141,7 +148,12 @@ def _labels(evidence: Evidence, j: int, bins: int, binning: Binning, merge: bool
 @memoised(on="both")
 def half_cells(evidence: Evidence, held: tuple[int, ...], half: int, bins: int, merge: bool, seed: int) -> list[Rows]:
     """The cells of one half of the rows; groups of rows are not split."""
-    return cells(evidence, held, evidence.folds(2, seed)[half][1], bins, merge)
+    return cells(evidence, held, _halves(evidence, seed)[half], bins, merge)
+
+
+@memoised(on="both")
+def _halves(evidence: Evidence, seed: int) -> tuple[Rows, ...]:
+    return tuple(test for _, test in evidence.folds(2, seed))
 
 
 def batches(evidence: Evidence, held: tuple[int, ...], plan: Plan, seed: int) -> Iterator[tuple[int, FloatArray]]:
@@ -277,7 +289,6 @@ def all_others_held(evidence: Evidence) -> Held:
 
 
 ONE_FACTOR = Finding("one_factor_to_tell")
-
 NO_CODES = Finding("no_code_varies")
 
 
@@ -512,7 +523,6 @@ def factor_vae_score(
 
 
 ROWS_PER_CELL = 16
-
 MOST_BINS = 10
 
 

@@ -22,9 +22,7 @@ from unweave.randomness import random_stream
 from unweave.score import Score
 
 NEIGHBOURS = NearestNeighbour(k=10, ranked=True)
-
 Activity = Literal["varies", "range"]
-
 RANGE_SHARE = 1 / 20
 
 # fields of the card that the three metrics of InfoMEC have in common

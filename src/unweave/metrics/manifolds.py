@@ -20,9 +20,7 @@ from unweave.memo import memoised
 from unweave.options import checks_options
 
 KEPT_BYTES = 256 * 2**20
-
 CACHED_NUMBERS = 2**17
-
 Sets = tuple[tuple[int, ...], ...]
 
 # fields of the card that the metrics of geometry have in common
@@ -364,6 +362,7 @@ class Spectrum:
         """Entropies in decreasing order."""
         return self.entropies[self.order]
 
+    @checks_options
     def n_for(self, nats: float) -> int:
         """Number of most important latents whose joint entropy reaches ``nats``: a bottleneck size (000, section 8).
 
@@ -378,6 +377,7 @@ class Spectrum:
             )
         return int(enough[0]) + 1
 
+    @checks_options
     def n_above(self, nats: float) -> int:
         """Number of latents with an entropy above ``nats``, for example above the entropy of the noise in the data."""
         return int((self.entropies > nats).sum())

@@ -12,10 +12,11 @@ from unweave.estimators.correlation import (
     Pearson,
     RandomDependence,
     Spearman,
+    best_matching,
     features,
     held_out_correlation,
+    matched_correlation_by_chance,
 )
-from unweave.estimators.matching import best_matching, matched_correlation_by_chance
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics.matrices import (

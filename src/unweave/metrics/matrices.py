@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +32,11 @@ from unweave.evidence import Evidence, Posterior
 from unweave.findings import Finding
 from unweave.memo import for_all_drawn, memoised
 from unweave.randomness import random_stream
-from unweave.score import ShownMatrix
+from unweave.score import Score, ShownMatrix
+
+Body = TypeVar("Body", bound=Callable[..., Score])
 
 CORRELATION = ShownMatrix("correlation_matrix", "Absolute correlation of every code with every factor")
-
 IMPORTANCE = ShownMatrix("importance_matrix", "Importance of every code for the probe of every factor")
 
 MUTUAL_INFORMATION = ShownMatrix(
@@ -46,23 +48,14 @@ NORMALISED_INFORMATION = ShownMatrix(
 )
 
 RELATIVE_INFORMATION = ShownMatrix("relative_information_matrix", "Mutual information relative to the factor's entropy")
-
 PREDICTABILITY = ShownMatrix("predictability_matrix", "How well every code alone predicts every factor")
-
 ROBUSTNESS = ShownMatrix("robustness_matrix", "How little every code changes while a factor is held fixed")
-
 VOTES = ShownMatrix("vote_matrix", "How often a code won the vote for the batches of a factor")
-
 MINIMALITY = ShownMatrix("minimality_matrix", "Share of a code's information that is about one factor")
-
 SUFFICIENCY = ShownMatrix("sufficiency_matrix", "Share of a factor's entropy that one code carries")
-
 BOUND = ShownMatrix("bound_matrix", "The bound for every code and factor")
-
 PURITY = ShownMatrix("purity_matrix", "Share of a code's variance that is due to one factor alone")
-
 CHOSEN = ShownMatrix("chosen_matrix", "Codes from which a factor is predicted")
-
 JOINT_ENTROPY = ShownMatrix("joint_entropy_matrix", "Joint entropy of every code and factor, in nats", framed=False)
 
 P_VALUE = ShownMatrix(
@@ -70,7 +63,6 @@ P_VALUE = ShownMatrix(
 )
 
 ADJACENCY = ShownMatrix("adjacency_matrix", "Which codes depend on which factors, by the test", framed=False)
-
 HYPOTHESIS = ShownMatrix("hypothesis_matrix", "Which codes should depend on which factors", framed=False)
 
 THREE_WAY = ShownMatrix(
@@ -329,15 +321,15 @@ class Importance:
 def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, seed: int) -> list[Importance]:
     """Importance of every code for every factor, from one probe per factor fitted on the training rows.
 
-    Permutations of the same rows are fitted together, where their training rows are the same.
+    Permutations of the same rows are fitted together, to the training rows of their original.
     """
-    fits: dict[tuple[Any, bytes], list[Evidence]] = {}
+    fits: dict[int, tuple[Evidence, list[Evidence]]] = {}
     for evidence in evidences:
-        codes = evidence if evidence.permuted_from is None else evidence.permuted_from[0]
-        fits.setdefault((id(codes), evidence.split(test_share, seed)[0].tobytes()), []).append(evidence)
+        original = evidence if evidence.permuted_from is None else evidence.permuted_from[0]
+        fits.setdefault(id(original), (original, []))[1].append(evidence)
     found = {}
-    for alike in fits.values():
-        train, test = alike[0].split(test_share, seed)
+    for original, alike in fits.values():
+        train, test = original.split(test_share, seed)
         codes = probed_codes(alike[0], probe)
         pairs = [(evidence, j) for evidence in alike for j in np.flatnonzero(varying(evidence)).tolist()]
         targets = [_targets(evidence, j) for evidence, j in pairs]
@@ -370,31 +362,31 @@ def _targets(evidence: Evidence, j: int) -> NDArray[Any]:
 
 
 CORRELATED_FACTORS = 0.3
-
-ROWS_ENOUGH = 20_000
-
+ROWS_FIRST, ROWS_ENOUGH = 2_000, 20_000  # with the latter, the standard error of a correlation is below 0.01
 CODES_PER_ROW = 0.05
 
 
 @memoised(on="factors")
 def _factors_not_correlated(evidence: Evidence) -> bool:
-    if evidence.n_rows > ROWS_ENOUGH:  # the standard error of a correlation is then below 0.01
-        chosen = random_stream(0, "rows for correlations of factors").choice(
-            evidence.n_rows, ROWS_ENOUGH, replace=False
-        )
+    if evidence.n_rows > 2 * ROWS_FIRST and all(kind.is_numeric for kind in evidence.kinds):
+        largest = _largest_correlation(evidence, ROWS_FIRST)
+        if largest < CORRELATED_FACTORS - 5 / np.sqrt(ROWS_FIRST):  # by five standard errors
+            return True
+    largest = _largest_correlation(evidence, ROWS_ENOUGH)
+    return not largest > CORRELATED_FACTORS + 2 / np.sqrt(min(evidence.n_rows, ROWS_ENOUGH))
+
+
+def _largest_correlation(evidence: Evidence, most_rows: int) -> float:
+    """Largest rank correlation of two factors that vary, on at most so many random rows; 0 for one factor."""
+    if evidence.n_rows > most_rows:
+        stream = random_stream(0, "rows for correlations of factors")
+        chosen = stream.choice(evidence.n_rows, most_rows, replace=False)
         evidence = evidence.factors_alone().rows(chosen)
     between = factor_correlation_matrix(evidence, Spearman())[np.triu_indices(evidence.n_factors, k=1)]
-    return not (between > CORRELATED_FACTORS + 2 / np.sqrt(evidence.n_rows)).any()
+    return float(np.max(between, initial=0.0, where=~np.isnan(between)))
 
 
-def _few_codes_per_row(evidence: Evidence) -> bool:
-    return evidence.n_codes <= CODES_PER_ROW * evidence.n_rows
-
-
-FACTORS_NOT_CORRELATED = Assumption(
-    Finding("factors_correlated"),
-    _factors_not_correlated,
-)
+FACTORS_NOT_CORRELATED = Assumption(Finding("factors_correlated"), _factors_not_correlated)
 
 FACTORS_HELD_ALONE = Assumption(
     Finding("factors_not_held_alone"),
@@ -402,6 +394,30 @@ FACTORS_HELD_ALONE = Assumption(
 )
 
 FEW_CODES_PER_ROW = Assumption(
-    Finding("many_codes_per_row"),
-    _few_codes_per_row,
+    Finding("many_codes_per_row"), lambda evidence: evidence.n_codes <= CODES_PER_ROW * evidence.n_rows
 )
+
+
+def described(options: str) -> Callable[[Body], Body]:
+    """Decorator that adds options, which all metrics of a family have, to the Parameters of a docstring.
+
+    >>> def f():
+    ...     '''Summary.
+    ...
+    ...     Notes
+    ...     -----
+    ...     A formula.
+    ...     '''
+    >>> described("k : int")(f).__doc__.split()
+    ['Summary.', 'Parameters', '----------', 'k', ':', 'int', 'Notes', '-----', 'A', 'formula.']
+    """
+
+    def decorate(function: Body) -> Body:
+        text = inspect.cleandoc(function.__doc__ or "")
+        before = next(name for name in ("\n\nReturns\n---", "\n\nNotes\n---") if name in text)
+        head, rest = text.split(before, 1)
+        section = "" if "\nParameters\n---" in head else "\n\nParameters\n----------"
+        function.__doc__ = f"{head}{section}\n{inspect.cleandoc(options)}{before}{rest}"
+        return function
+
+    return decorate

@@ -34,11 +34,8 @@ from unweave.randomness import random_stream
 from unweave.score import Score
 
 USABLE = UsableInformation()
-
 FEW_LEVELS = 10
-
 Target = tuple[Labels, FloatArray]
-
 NO_NUISANCES = Finding("no_nuisances_given")
 
 # fields of the card that the six metrics of 004 have in common
@@ -58,11 +55,6 @@ def units(evidence: Evidence) -> tuple[tuple[str, Rows], ...]:
     grouped = {member for members in evidence.code_groups.values() for member in members}
     alone = [(name, np.array([i])) for name, i in place.items() if name not in grouped]
     return (*groups, *alone)
-
-
-def unit_names(evidence: Evidence) -> tuple[str, ...]:
-    """Names of the units."""
-    return tuple(name for name, _ in units(evidence))
 
 
 @memoised(on="both")
@@ -133,7 +125,7 @@ def nuisance_targets(evidence: Evidence, estimator: Information) -> list[Target]
 
 
 @dataclass(frozen=True)
-class Beyond:
+class ConditionalInformation:
     """For every unit: its main factor, its information about other variables given that factor, and I(Z_j; X)."""
 
     factor: NDArray[np.intp]
@@ -143,14 +135,14 @@ class Beyond:
 
 
 @memoised(on="both")
-def told_beyond(
+def conditional_information(
     evidence: Evidence,
     what: Literal["factors", "nuisances"],
     estimator: Information,
     joint: JointInformation,
     most_units: int,
     seed: int,
-) -> Beyond:
+) -> ConditionalInformation:
     """Conditional information given the main factor, for all units or for a random subset of ``most_units``."""
     held = held_information(evidence, estimator, joint, seed)
     own = np.nanargmax(unit_information_matrix(evidence, estimator, joint, seed), axis=1)
@@ -174,21 +166,18 @@ def told_beyond(
             all_columns = _widened(given, targets)
             whole = joint.joint_information(all_columns, labels, train, test) if targets else 0.0
             information[i] = max(whole - joint.joint_information(given, labels, train, test), 0.0) if targets else 0.0
-    return Beyond(own, information, held, caveats)
+    return ConditionalInformation(own, information, held, caveats)
 
 
-def invariance(evidence: Evidence, beyond: Beyond) -> Score:
+def invariance(evidence: Evidence, found: ConditionalInformation) -> Score:
     """Score with 1 - I(Z_j; others | Y_i) / I(Z_j; X) of every unit, and their mean."""
-    per_unit = 1 - np.divide(
-        beyond.information, beyond.held, out=np.full_like(beyond.held, np.nan), where=beyond.held > 0
-    )
-    names = [name for name, _ in units(evidence)]
+    per_unit = 1 - np.divide(found.information, found.held, out=np.full_like(found.held, np.nan), where=found.held > 0)
     defined = ~np.isnan(per_unit)
     return Score(
         raw=float(per_unit[defined].mean()) if defined.any() else np.nan,
-        per_code=dict(zip(names, per_unit.tolist(), strict=True)),
-        parts={"information_beyond": beyond.information, "own_factor": beyond.factor.astype(np.float64)},
-        caveats=beyond.caveats if defined.any() else (*beyond.caveats, Finding("all_codes_empty")),
+        per_code=dict(zip((name for name, _ in units(evidence)), per_unit.tolist(), strict=True)),
+        parts={"information_beyond": found.information, "own_factor": found.factor.astype(np.float64)},
+        caveats=found.caveats if defined.any() else (*found.caveats, Finding("all_codes_empty")),
     )
 
 
@@ -197,7 +186,7 @@ def _widened(given: FloatArray, targets: list[Target]) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Together:
+class SingleAndJoint:
     """For every factor: I(Y_i; Z_j) of its best unit j, I(Y_i; Z) of all codes, and H(Y_i); nan if it is constant."""
 
     alone: FloatArray
@@ -207,7 +196,9 @@ class Together:
 
 
 @memoised(on="both")
-def told_together(evidence: Evidence, estimator: Information, joint: JointInformation, seed: int) -> Together:
+def single_and_joint_information(
+    evidence: Evidence, estimator: Information, joint: JointInformation, seed: int
+) -> SingleAndJoint:
     """Information about every factor in its best unit and in all codes, by one estimator, so that biases are similar.
 
     All codes together carry at least as much information as one unit. Where a classifier on all codes with few rows is
@@ -225,7 +216,7 @@ def told_together(evidence: Evidence, estimator: Information, joint: JointInform
         alone[j] = joint.joint_information(codes, labels, train, test)
     shares, _ = held_out_shares(evidence, joint, estimator, seed)
     of_all_codes = np.maximum(shares, 0.0) * factor_entropies(evidence, estimator)
-    return Together(alone, np.maximum(of_all_codes, alone), entropies, caveats)
+    return SingleAndJoint(alone, np.maximum(of_all_codes, alone), entropies, caveats)
 
 
 @metric_of_004(
@@ -278,7 +269,7 @@ def explicitness_ratio(
     >>> float(explicitness_ratio(factors, factors @ [[1.0, 1.0], [1.0, -1.0]])) > 0.95
     True
     """
-    found = told_together(evidence, estimator, joint, seed_from(rng))
+    found = single_and_joint_information(evidence, estimator, joint, seed_from(rng))
     per_factor = found.together / found.entropies
     return Score(
         raw=float(np.nanmean(per_factor)),
@@ -303,11 +294,7 @@ CODE_SCALE = Histogram(20, "equal_width")
     takes_sparse_codes=True,
 )
 def minimality(
-    evidence: Evidence,
-    *,
-    estimator: Information = CODE_SCALE,
-    joint: JointInformation = USABLE,
-    rng: Seed = 0,
+    evidence: Evidence, *, estimator: Information = CODE_SCALE, joint: JointInformation = USABLE, rng: Seed = 0
 ) -> Score:
     """Mutual information of a code and its best factor, relative to the code's entropy; mean over codes.
 
@@ -358,7 +345,7 @@ def minimality(
         caveats = (*caveats, Finding("empty_codes_left_out", n_codes=len(matrix) - full.size))
     return Score(
         raw=float(per_unit[full].mean()) if full.size else np.nan,  # eq. 6
-        per_code=dict(zip(unit_names(evidence), per_unit.tolist(), strict=True)),
+        per_code=dict(zip((name for name, _ in units(evidence)), per_unit.tolist(), strict=True)),
         parts={"minimality_matrix": matrix},
         matrices=(MINIMALITY,),
         caveats=caveats,
@@ -422,7 +409,9 @@ def factors_invariance(
     >>> float(factors_invariance(factors, factors)) > 0.97 > 0.5 > float(factors_invariance(factors, mixed))
     True
     """
-    score = invariance(evidence, told_beyond(evidence, "factors", estimator, joint, most_units, seed_from(rng)))
+    score = invariance(
+        evidence, conditional_information(evidence, "factors", estimator, joint, most_units, seed_from(rng))
+    )
     return score if varying(evidence).sum() > 1 else replace(score, caveats=(*score.caveats, NO_OTHERS))
 
 
@@ -482,7 +471,9 @@ def nuisances_invariance(
     >>> float(clean) > 0.97 > 0.7 > float(lit)
     True
     """
-    return invariance(evidence, told_beyond(evidence, "nuisances", estimator, joint, most_units, seed_from(rng)))
+    return invariance(
+        evidence, conditional_information(evidence, "nuisances", estimator, joint, most_units, seed_from(rng))
+    )
 
 
 @metric_of_004(
@@ -540,7 +531,7 @@ def representations_invariance(
     ... )
     True
     """
-    found = told_together(evidence, estimator, joint, seed_from(rng))
+    found = single_and_joint_information(evidence, estimator, joint, seed_from(rng))
     per_factor = 1 - (found.together - found.alone) / found.entropies
     return Score(
         raw=float(np.nanmean(per_factor)),
@@ -550,7 +541,6 @@ def representations_invariance(
 
 
 RANKS = Histogram()
-
 BINS_MATTER = 0.05
 
 
@@ -569,11 +559,7 @@ BINS_MATTER = 0.05
     factor_by_factor=True,
 )
 def sufficiency(
-    evidence: Evidence,
-    *,
-    estimator: Information = RANKS,
-    joint: JointInformation = USABLE,
-    rng: Seed = 0,
+    evidence: Evidence, *, estimator: Information = RANKS, joint: JointInformation = USABLE, rng: Seed = 0
 ) -> Score:
     """Mutual information of a factor and its best code, relative to the factor's entropy; mean over factors.
 

@@ -144,11 +144,8 @@ def explicitness(
 
 
 LARGEST_KEPT = 25_000_000  # numbers in the linear designs of all folds: 200 MB
-
 MARGIN = 0.5  # how far a prediction may lie outside the range of the training targets, in units of this range
-
 TRUSTED = 0.01  # with a smaller unexplained share of the training variance, predictions may lie further outside
-
 ABSURD = 10.0  # predictions further outside, in units of the range, are replaced by the training mean
 
 
@@ -167,16 +164,21 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
             return found
     used = np.flatnonzero(varying(evidence)).tolist()
     columns = [target_columns(evidence, j) for j in used]
-    targets = np.column_stack(columns)
-    found = None
-    if probe == Linear() and evidence.sparse_codes is None:
-        found = _squares_from_moments(evidence, targets, n_folds, seed)
-    errors, deviations = _squares(evidence, probe, targets, n_folds, seed) if found is None else found
+    errors, deviations = held_out_squares(evidence, probe, np.column_stack(columns), n_folds, seed)
     stops = np.cumsum([block.shape[1] for block in columns])
     r2 = np.full(evidence.n_factors, np.nan)
     starts = np.r_[0, stops[:-1]]
     r2[used] = 1 - np.add.reduceat(errors, starts) / np.add.reduceat(deviations, starts)
     return r2
+
+
+def held_out_squares(evidence: Evidence, probe: Probe, targets: FloatArray, n_folds: int, seed: int) -> FloatArray:
+    """Squared errors of held-out predictions from the codes, and of training means, for every column of targets."""
+    if probe == Linear() and evidence.sparse_codes is None:
+        found = _squares_from_moments(evidence, targets, n_folds, seed)
+        if found is not None:
+            return found
+    return _squares(evidence, probe, targets, n_folds, seed)
 
 
 @memoised(on="codes")
@@ -318,8 +320,7 @@ def r2(
     """
     per_factor = held_out_r2(evidence, probe, n_folds, seed_from(rng))
     return Score(
-        raw=float(np.nanmean(per_factor)),
-        per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
+        raw=float(np.nanmean(per_factor)), per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True))
     )
 
 

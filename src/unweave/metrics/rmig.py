@@ -27,15 +27,10 @@ from unweave.metrics.sampled_information import ObservedPosterior, rows_caveat, 
 from unweave.score import Score
 
 GRID = QuantisedPosterior()
-
 SAMPLING = MixtureSampling()
-
 REFERENCE = "Do and Tran (2020), 'Theory and Evaluation Metrics for Learning Disentangled Representations' (001)"
-
 MOST_OUTSIDE = 0.01
-
 SMALLEST_ENTROPY = 1e-9
-
 NOTHING_TOLD = Finding("no_code_tells_samples")
 
 

@@ -27,7 +27,6 @@ from unweave.memo import memoised
 from unweave.metrics.matrices import ObservedColumns, factor_entropies, factor_labels, posterior_of, varying
 
 SMALLEST_PROBABILITY = 1e-300
-
 FEWEST_ROWS_PER_VALUE = 10
 
 

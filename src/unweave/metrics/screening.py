@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import chi2, norm
 
-from unweave.arrays import FloatArray
+from unweave.arrays import FloatArray, Rows
 from unweave.errors import InputError, OptionError
 from unweave.estimators.correlation import Spearman, orthonormal_basis
 from unweave.estimators.independence import corrected, lower_tail, upper_tail
-from unweave.estimators.sparse import ENTRIES_IN_BLOCK, SparseColumns, sparse_correlation_matrix
+from unweave.estimators.sparse import ENTRIES_IN_BLOCK, SparseColumns, sparse_correlation_matrix, sparse_ranks
 from unweave.evidence import Evidence
 from unweave.evidence.columns import quoted
 from unweave.metrics.matrices import factor_bases
@@ -25,7 +25,8 @@ from unweave.metrics.matrices import factor_bases
 def concepts_and_codes(concepts: object, codes: object = None) -> tuple[FloatArray, tuple[str, ...], SparseColumns]:
     """Concepts as 0 and 1 (n x d), their names, and the codes by columns; ``concepts`` may be an `Evidence` with both.
 
-    A concept with more than two classes becomes one concept per class, as in 'shape = 2'.
+    A concept with more than two classes becomes one concept per class, as in 'shape = 2'. Constant concepts are left
+    out if another one varies.
 
     >>> concepts_and_codes({"red": [0, 1, 1]}, [[0.0], [2.0], [0.0]])[0].tolist()
     [[0.0], [1.0], [1.0]]
@@ -36,6 +37,8 @@ def concepts_and_codes(concepts: object, codes: object = None) -> tuple[FloatArr
     columns, names = [], []
     for j, name in enumerate(evidence.factor_names):
         values = np.unique(evidence.factors[:, j])
+        if values.size == 1 and len(evidence.constant_factors) < evidence.n_factors:
+            continue
         if values.size < 2 or (values.size > 2 and not evidence.kinds[j].has_classes):
             raise InputError(
                 f"Concept {quoted(name)} has {values.size} {'value' if values.size == 1 else 'values'}: a concept has "
@@ -65,7 +68,6 @@ def columns_of_dense(dense: FloatArray) -> SparseColumns:
 
 
 EXPECTED = 10  # smallest expected count in the 2 x 2 table for which the chi-squared limit is used
-
 NEAR = 0.7  # Fisher's test is computed if a count deviates by more than this share of the normal critical value
 
 
@@ -108,13 +110,21 @@ class ScreenedCodes:
         return "\n".join([said, *rows, f"{hidden} codes are not shown."] if hidden else [said, *rows])
 
 
-def screened_codes(factors: object, codes: object, *, rate: float = 0.05, kinds: str | None = None) -> ScreenedCodes:
+def screened_codes(
+    factors: object,
+    codes: object,
+    *,
+    rate: float = 0.05,
+    kinds: str | None = None,
+    row_groups: Sequence[object] | None = None,
+) -> ScreenedCodes:
     """Select the codes that depend significantly on any factor, so that metrics can be computed for them alone.
 
     On average at most a share ``rate`` of the selected codes is selected by chance. The ranks of a code are correlated
     with those of a numeric factor and with their squares, so that z, exp(z) and abs(z) are found and sin(9 z) may not
-    be. The selection uses these rows: score the codes on other rows,
-    as `evaluate` does, because scores on the same rows are slightly too high.
+    be. The selection uses these rows: score the codes on other rows, as `evaluate` does, because scores on the same
+    rows are slightly too high. Where rows belong to groups, p-values count a code and a factor that are alike within
+    groups as fewer rows.
 
     Parameters
     ----------
@@ -122,8 +132,8 @@ def screened_codes(factors: object, codes: object, *, rate: float = 0.05, kinds:
         Factors may be of any kind. Codes are dense or sparse.
     rate : float
         False discovery rate.
-    kinds : str, optional
-        Kinds of the factors, as in `Evidence`.
+    kinds, row_groups : optional
+        Kinds of the factors and the group of each row, as in `Evidence`.
 
     Examples
     --------
@@ -135,7 +145,7 @@ def screened_codes(factors: object, codes: object, *, rate: float = 0.05, kinds:
     >>> found.names, found.n_left_out
     (('code 7',), 49)
     """
-    return screened(Evidence(factors, codes, kinds=kinds), rate)
+    return screened(Evidence(factors, codes, kinds=kinds, row_groups=row_groups), rate)
 
 
 def screened(evidence: Evidence, rate: float = 0.05, fewest: int = 0) -> ScreenedCodes:
@@ -148,6 +158,10 @@ def screened(evidence: Evidence, rate: float = 0.05, fewest: int = 0) -> Screene
     smallest, strength, best = np.ones(m), np.zeros(m), np.zeros(m, dtype=np.intp)
     for block, part in _blocks(evidence):
         p_values, correlations = _p_values(part, bases, present, rate / d)
+        if evidence.row_groups is not None:
+            # the tail of chi-squared is exp(-statistic / 2) but for a slowly varying factor, and the statistic of rows
+            # that are alike within groups is too large by their design effect
+            p_values = p_values ** (1 / _design_effects(part, bases, evidence.row_groups))
         # among factors with equal p-values (such as 1), take the one with the largest correlation
         best[block] = np.lexsort((-correlations, p_values), axis=1)[:, 0]
         places = np.arange(len(p_values)), best[block]
@@ -219,6 +233,33 @@ def _p_values(
     exact = np.minimum(2 * np.minimum(upper_tail(*cells), lower_tail(*cells)), 1.0)
     found[i, j] = np.minimum(found[i, j], exact)
     return np.minimum(2 * found, 1.0), correlations
+
+
+def _design_effects(part: SparseColumns, bases: tuple[FloatArray, ...], groups: Rows) -> FloatArray:
+    """Factor by which groups increase the variance of every correlation of a code's ranks with a factor (m x d).
+
+    It is 1 + (k - 1) r s, with k the mean size of the group of a row, and r and s the intraclass correlations of code
+    and factor: of n rows, n divided by it count (Kish 1965).
+    """
+    n, sizes = part.n_rows, np.bincount(groups).astype(np.float64)
+    k = float(np.square(sizes).sum() / n)
+    if k <= 1:
+        return np.ones((part.shape[1], len(bases)))
+    ranks = sparse_ranks(part)
+    zeros, squares = ranks.of_zeros - (n + 1) / 2, ranks.squares()
+    cell, place = np.unique(part.column_of_entry * sizes.size + groups[part.rows], return_inverse=True)
+    sums, column = np.bincount(place, ranks.above_zeros.values), cell // sizes.size
+    # squared sums of the centred ranks over the rows of every group; entries are stored as ranks above the zeros
+    totals = np.bincount(column, sums**2 + 2 * sums * (zeros[column] * sizes[cell % sizes.size]), part.shape[1])
+    totals += zeros**2 * np.square(sizes).sum()
+    of_codes = np.divide(totals, squares, out=np.ones_like(totals), where=squares > 0)
+    order = np.argsort(groups, kind="stable")
+    starts = np.r_[0, np.cumsum(sizes[:-1])].astype(np.intp)
+    of_factors = np.array(
+        [np.square(np.add.reduceat(basis[order], starts)).sum(axis=0).max(initial=1.0) for basis in bases]
+    )
+    inner = (np.clip((each - 1) / (k - 1), 0.0, 1.0) for each in (of_codes, of_factors))
+    return np.asarray(1 + (k - 1) * np.outer(*inner))
 
 
 def _skewed_tail(statistic: FloatArray, width: NDArray[np.intp], skewness: FloatArray) -> FloatArray:

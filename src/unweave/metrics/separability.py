@@ -18,7 +18,7 @@ from unweave.estimators.quantised_posterior import QuantisedPosterior
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.metrics.matrices import MISJED, THREE_WAY, posterior_of, quantised_codes
+from unweave.metrics.matrices import MISJED, THREE_WAY, described, posterior_of, quantised_codes
 from unweave.metrics.rmig import (
     GRID,
     NOTHING_TOLD,
@@ -221,6 +221,14 @@ def mean_entropy_matrix(evidence: Evidence, estimator: QuantisedPosterior) -> Fl
 
 
 TOLD_APART = 0.05
+OPTIONS = """
+estimator : MixtureSampling
+    Number of draws, and their seed.
+normalise : bool
+    Whether to divide by the entropy of each code on ``grid``. If False, the score is in nats.
+grid : QuantisedPosterior
+    Grid on which these entropies are computed.
+"""
 
 
 @metric(
@@ -241,6 +249,7 @@ TOLD_APART = 0.05
     version=3,
     raw_range="slightly outside by sampling error, and above 1 where a code shares more than its entropy on the grid",
 )
+@described(OPTIONS)
 def separability(
     evidence: Evidence,
     *,
@@ -254,15 +263,6 @@ def separability(
     together with `informativeness`, or use `wsepin`, which combines both. The score is undefined if all codes together
     identify every sample. I(x, z) is then log N, however much more the codes carry, and the information that codes
     share cannot be estimated.
-
-    Parameters
-    ----------
-    estimator : MixtureSampling
-        Number of draws, and their seed.
-    normalise : bool
-        Whether to divide by the entropy of each code on ``grid``. If False, the score is in nats.
-    grid : QuantisedPosterior
-        Grid on which these entropies are computed.
 
     Notes
     -----
@@ -303,7 +303,6 @@ def separability(
 
 
 Part = Literal["separated", "independent"]
-
 SMALLEST_WEIGHT = 1e-9
 
 # fields of the card that all four metrics have in common
@@ -401,6 +400,7 @@ def _parts(
 
 
 @separated_metric(bounds=(-math.inf, 1.0))
+@described(OPTIONS)
 def indin_at_k(
     evidence: Evidence,
     *,
@@ -418,12 +418,6 @@ def indin_at_k(
     ----------
     k : int
         Number of codes to average over. If there are fewer codes, all are used.
-    estimator : MixtureSampling
-        Number of draws, and their seed.
-    normalise : bool
-        Whether to divide by the entropy of each code on ``grid``. If False, the score is in nats.
-    grid : QuantisedPosterior
-        Grid on which these entropies are computed.
 
     Notes
     -----
@@ -447,6 +441,7 @@ def indin_at_k(
 
 
 @separated_metric()
+@described(OPTIONS)
 def sepin_at_k(
     evidence: Evidence,
     *,
@@ -464,12 +459,6 @@ def sepin_at_k(
     ----------
     k : int
         Number of codes to average over. If there are fewer codes, all are used.
-    estimator : MixtureSampling
-        Number of draws, and their seed.
-    normalise : bool
-        Whether to divide by the entropy of each code on ``grid``. If False, the score is in nats.
-    grid : QuantisedPosterior
-        Grid on which these entropies are computed.
 
     Notes
     -----
@@ -582,6 +571,7 @@ def three_way_information(
 
 
 @separated_metric(bounds=(-math.inf, 1.0))
+@described(OPTIONS)
 def windin(
     evidence: Evidence,
     *,
@@ -594,15 +584,6 @@ def windin(
     A high score means that informative codes are independent of each other; codes are weighted by the information that
     they carry. The score equals `wsepin` for encoders whose codes are independent given the sample. For other encoders
     it is lower and may be negative, because correlation within the posterior lowers it.
-
-    Parameters
-    ----------
-    estimator : MixtureSampling
-        Number of draws, and their seed.
-    normalise : bool
-        Whether to divide by the entropy of each code on ``grid``. If False, the score is in nats.
-    grid : QuantisedPosterior
-        Grid on which these entropies are computed.
 
     Notes
     -----
@@ -626,6 +607,7 @@ def windin(
 
 
 @separated_metric()
+@described(OPTIONS)
 def wsepin(
     evidence: Evidence,
     *,
@@ -639,15 +621,6 @@ def wsepin(
     carry, so that additional codes that are noise do not change the score. For an encoder whose codes are independent
     given the sample, it is the weighted mean of I(x, z_i) - I(z_i, z_not_i). The score does not use factors: the codes
     may be separate without corresponding to factors that a person would name.
-
-    Parameters
-    ----------
-    estimator : MixtureSampling
-        Number of draws, and their seed.
-    normalise : bool
-        Whether to divide by the entropy of each code on ``grid``. If False, the score is in nats.
-    grid : QuantisedPosterior
-        Grid on which these entropies are computed.
 
     Notes
     -----

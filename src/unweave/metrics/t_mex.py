@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from unweave.arrays import FloatArray
 from unweave.card import Seed, Several, Share, Variant, metric, seed_from
 from unweave.errors import InputError
+from unweave.estimators.correlation import best_matching
 from unweave.estimators.independence import (
     Correction,
     IndependenceTest,
@@ -18,7 +19,6 @@ from unweave.estimators.independence import (
     PairTests,
     corrected,
 )
-from unweave.estimators.matching import best_matching
 from unweave.estimators.regression import GradedColumns, indicators
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -60,11 +60,6 @@ def pair_tests(evidence: Evidence, test: IndependenceTest) -> PairTests:
     return test.pairs(evidence.codes, [_columns(evidence, j, test) for j in np.flatnonzero(varying(evidence)).tolist()])
 
 
-def rows_tested(evidence: Evidence, max_rows: int, seed: int) -> Evidence:
-    """The evidence, or a random subset of ``max_rows`` rows, because memory grows with rows times functions."""
-    return evidence if evidence.n_rows <= max_rows else _some_rows(evidence, max_rows, seed)
-
-
 @memoised(on="both")
 def _some_rows(evidence: Evidence, n_rows: int, seed: int) -> Evidence:
     return evidence.rows(np.sort(random_stream(seed, "tested rows").choice(evidence.n_rows, n_rows, replace=False)))
@@ -98,13 +93,7 @@ def _columns(evidence: Evidence, j: int, test: IndependenceTest) -> GradedColumn
 
 
 MOST_ROWS = 100_000
-
 BY_NAME: dict[str, IndependenceTest] = {"linear": LinearCovariance(), "nonlinear": NonlinearCovariance()}
-
-
-def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
-    """Score of codes that depend on no factor."""
-    return float(n_factors)
 
 
 @metric(
@@ -114,7 +103,7 @@ def every_factor_missing(n_rows: int, n_codes: int, n_factors: int) -> float:
     bounds=(0.0, np.inf),
     best=0.0,
     variants=(Variant("score", "alignment", bounds=(0.0, 1.0), best=1.0, chance="by permutation"),),
-    chance=every_factor_missing,
+    chance=lambda n_rows, n_codes, n_factors: float(n_factors),  # of codes that depend on no factor
     cost=(
         "n m d q^2 / 2 for q tested functions of a factor: 1 for the linear test, about d + 3 for the nonlinear one; "
         "at most 100,000 rows, which need about 1 GB for d = 5"
@@ -190,7 +179,9 @@ def t_mex(
     chosen = BY_NAME.get(test) if isinstance(test, str) else test
     if chosen is None:
         raise ValueError(f"test={test!r} is not known: use {', '.join(map(repr, BY_NAME))}.")
-    given, evidence = evidence, rows_tested(evidence, max_rows, seed_from(rng))
+    given = evidence
+    if evidence.n_rows > max_rows:  # memory grows with rows times functions
+        evidence = _some_rows(evidence, max_rows, seed_from(rng))
     tests, free = pair_tests(evidence, chosen), varying(evidence)
     p_values = tests.p_value_matrix
     if np.isnan(p_values).any():

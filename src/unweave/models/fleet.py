@@ -12,19 +12,12 @@ import torch
 
 from unweave.errors import InputError, OptionError
 from unweave.models.model import TrainedModel
-from unweave.models.networks import (
-    MLP,
-    Architecture,
-    Bernoulli,
-    Device,
-    Network,
-    Trunk,
-    refuse_missing_device,
-)
+from unweave.models.networks import MLP, Architecture, Bernoulli, Device, Network, Trunk, refuse_missing_device
 from unweave.models.objectives import Objective, objective_of
 from unweave.models.runs import Folder, distinct_names
 from unweave.models.training import ModelSpec, Stack, State, TrainingImages, TrainingSettings, training_images
 from unweave.names import explains_options
+from unweave.options import checks_options
 from unweave.progress import progress_bar
 from unweave.randomness import seed_range
 
@@ -71,6 +64,7 @@ class FleetPlan:
 
 
 @explains_options
+@checks_options
 def train(
     data: Any,
     objectives: Any = "vae",

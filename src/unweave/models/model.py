@@ -13,15 +13,13 @@ from torch import Tensor
 
 from unweave.errors import InputError
 from unweave.evidence import Posterior
-from unweave.models.networks import Device, EncodedBatch, Likelihood, Network
+from unweave.models.networks import Device, EncodedBatch, Likelihood, Network, refuse_missing_device
 from unweave.models.objectives import categorical_kl, gaussian_kl_per_code, setting_name
 from unweave.models.training import ModelSpec, Record
 from unweave.randomness import random_stream
 
 ROWS_AT_A_TIME = 1000
-
 LEAST_ACTIVE = 0.05  # nats; 001 calls codes above about this level informative
-
 Array = NDArray[np.floating[Any]]
 
 
@@ -46,6 +44,7 @@ class TrainedModel:
 
     def to(self, device: Device) -> TrainedModel:
         """The same model on another device; arrays that it takes and returns are on the CPU."""
+        refuse_missing_device(device)
         return self if self.network is None else replace(self, network=self.network.to(device))
 
     def encode(self, images: Array) -> Posterior | NDArray[np.float32]:
@@ -123,13 +122,23 @@ class TrainedModel:
 
     def _decoded(self, codes: Tensor) -> Tensor:
         network = self._present()
+        n_codes = network.architecture.sizes.n_codes
+        if codes.shape[1] != n_codes:
+            raise InputError(
+                f"{self.name} decodes {n_codes} codes, and these are {codes.shape[1]}: pass codes_of(images)."
+            )
         with torch.no_grad():
             return network.decode(codes[None].to(network.device)).cpu()
 
 
 def _batches(rows: Any) -> Iterator[Tensor]:
     """Batches of rows, each row flattened to float32."""
-    given = np.asarray(rows)
+    try:
+        given = np.asarray(rows)
+        if given.dtype.kind not in "biuf" or given.ndim < 2 or not given.size:
+            raise ValueError
+    except ValueError:
+        raise InputError("The images are no array of numbers: give one row or picture for each image.") from None
     for start in range(0, len(given), ROWS_AT_A_TIME):
         part = np.ascontiguousarray(given[start : start + ROWS_AT_A_TIME], dtype=np.float32)
         yield torch.from_numpy(part.reshape(len(part), -1))
@@ -140,9 +149,7 @@ def _shares(logits: Tensor) -> NDArray[np.float64]:
 
 
 Pixels = NDArray[np.float32]
-
 Curves = dict[str, tuple[list[float], list[float]]]
-
 REACH, N_PLACES = 2.0, 9
 
 

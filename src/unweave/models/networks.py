@@ -15,12 +15,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from unweave.errors import InputError, OptionError
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 
 STEPS_AT_A_TIME = 64  # steps for which numbers are drawn at once, because creating a generator takes longer than a draw
-
 Device = str | torch.device
-
 Draw = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.generic]]
 
 
@@ -28,7 +27,7 @@ def refuse_missing_device(device: Device) -> None:
     """Raise an `OptionError` if torch cannot use this device here."""
     try:
         torch.empty(0, device=device)
-    except (AssertionError, RuntimeError) as error:
+    except (AssertionError, RuntimeError, TypeError) as error:
         reason = str(error).split("\n")[0].rstrip(".")
         raise OptionError(f"device={device!r} cannot be used here ({reason}): choose another, such as 'cpu'.") from None
 
@@ -103,8 +102,10 @@ class Gaussian:
     variance: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.variance) and self.variance > 0):
-            raise OptionError(f"variance={self.variance} of the likelihood is not a number above 0.")
+        if not (isinstance(self.variance, (int, float)) and math.isfinite(self.variance) and self.variance > 0):
+            raise OptionError(
+                f"variance={' '.join(repr(self.variance).split())} of the likelihood is not a number above 0."
+            )
 
     def cost(self, outputs: Tensor, images: Tensor) -> Tensor:
         """Negative log-likelihood of an image in nats, averaged over the batch; one number per model."""
@@ -117,7 +118,6 @@ class Gaussian:
 
 
 Likelihood = Bernoulli | Gaussian
-
 LIKELIHOODS = {"bernoulli": Bernoulli, "gaussian": Gaussian}
 
 
@@ -210,6 +210,7 @@ class Dense:
         return outputs
 
 
+@checks_options
 @dataclass(frozen=True)
 class MLP:
     """Encoder and decoder of fully connected layers with rectifiers; the decoder mirrors the encoder.
@@ -249,6 +250,7 @@ class MLP:
 KERNEL, SMALLEST = 4, 4
 
 
+@checks_options
 @dataclass(frozen=True)
 class Convolutional:
     """Convolutional encoder and mirrored decoder; the models of a stack are computed one after another.

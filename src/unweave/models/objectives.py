@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -298,7 +299,8 @@ def _check(kind: type[Objective], entry: dataclasses.Field[Any], value: Any) -> 
     if is_number and value >= least and value > above:
         return
     allowed = f"above {above:g}" if above > -math.inf else f"from {least:g}"
-    raise OptionError(f"{entry.name}={value!r} of {kind.name} is out of range: give a number {allowed}.")
+    given = " ".join(repr(value).split())
+    raise OptionError(f"{entry.name}={given} of {kind.name} is out of range: give a number {allowed}.")
 
 
 @dataclass(frozen=True)
@@ -539,9 +541,12 @@ class JointVAE(Objective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "categories", tuple(self.categories))
-        if not self.categories or not all(isinstance(size, int) and size > 1 for size in self.categories):
-            raise OptionError(f"categories={self.categories} of joint_vae: give whole numbers from 2, one per code.")
+        sizes = tuple(self.categories) if isinstance(self.categories, Sequence) else ()
+        if not sizes or not all(isinstance(size, int) and size > 1 for size in sizes):
+            raise OptionError(
+                f"categories={reprlib.repr(self.categories)} of joint_vae: give whole numbers from 2, one per code."
+            )
+        object.__setattr__(self, "categories", sizes)
 
     @property
     def category_sizes(self) -> tuple[int, ...]:

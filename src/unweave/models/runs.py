@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from unweave.models.fleet import FleetPlan
 
 FORMAT = "unweave.runs/1"
-
 SECONDS_OF_A_WRITE = 3600  # codes are written to these folders without the lock
-
 Done = tuple[dict[str, Tensor] | None, list[Record], str | None]
 
 

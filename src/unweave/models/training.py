@@ -16,11 +16,10 @@ from torch import Tensor
 from unweave.errors import InputError, OptionError
 from unweave.models.networks import Architecture, Bernoulli, Device, Likelihood, Network, Randomness, initial_weights
 from unweave.models.objectives import Objective, Step
+from unweave.options import checks_options
 
 MOST_BYTES_IN_MEMORY = 2**29
-
 ROWS_AT_A_TIME = 4096
-
 Reader = Callable[[NDArray[np.int64]], Tensor]
 
 
@@ -131,6 +130,7 @@ def _reader(pixels: Tensor) -> Reader:
 LOG_EVERY = 100
 
 
+@checks_options
 @dataclass(frozen=True)
 class TrainingSettings:
     """Steps of Adam, the same for all models of a fleet.
@@ -178,11 +178,12 @@ class TrainingSettings:
 
 def _check(holds: bool, settings: TrainingSettings, name: str, wanted: str) -> None:
     if not holds:
-        raise OptionError(f"{name}={getattr(settings, name)!r} of the training has to be {wanted}.")
+        raise OptionError(
+            f"{name}={' '.join(repr(getattr(settings, name)).split())[:100]} of the training has to be {wanted}."
+        )
 
 
 Record = dict[str, float]
-
 REGISTER = 16  # number of float32 values in the widest vector register
 
 

@@ -35,11 +35,8 @@ def torch_encoded(module: nn.Module, images: NDArray[np.float32]) -> Any:
 
 
 Function = Callable[[Tensor], Tensor]
-
 Mode = Literal["auto", "forward", "reverse"]
-
 MEMORY = 12 * 2**20  # bytes; with 64 MB and more, blocks exceed the caches and flows took 1.4 to 1.7 times as long
-
 LIVE_LAYERS = 4  # number of layers whose activations are in memory at the same time
 
 

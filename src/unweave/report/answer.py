@@ -5,11 +5,14 @@ Every output takes its headline, tables, levels, report sentence and next steps 
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from unweave.codec import plain_data
 from unweave.errors import OptionError
@@ -17,6 +20,7 @@ from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
+from unweave.identifiability.rungs import PRESENT
 from unweave.sentences import brief, fixed, listed, reported_score, say
 from unweave.trust.comparison import Comparison
 from unweave.trust.diagnosis import Diagnosis
@@ -31,6 +35,8 @@ IN_CODES = (*IDENTIFIED, "readable")
 MUCH = 0.1  # share of a direction's response that is unexplained, above which leakage is a range
 
 WELL = 0.8  # smallest recovery of a factor that is identified up to a class of maps
+
+DOUBTS = ("through", "unclear")  # words for factors that the ladder calls absent, although a probe predicts them
 
 RECOVERY_OF = {"one code": "one_code", "own codes": "own_codes", "own direction": "direction", "readable": "readable"}
 
@@ -54,7 +60,8 @@ class FactorRow:
     ``recovery`` is that of the rung, from ``low`` to ``high``, and ``words`` is the rung as a person would say it.
     ``where`` names codes, or says that it is a direction. Leakage is between ``leakage`` and ``most_leakage``, which
     counts all of the direction's response that the model does not explain. ``note`` says what is in the way of a higher
-    rung. ``rung`` is 'not known' for a factor that never varies.
+    rung. ``rung`` is 'not known' for a factor that never varies. ``words`` are 'absent' only if no probe of the
+    evaluation reads the factor: it may be read through correlated factors, or be too weak to be sure.
     """
 
     factor: str
@@ -87,6 +94,11 @@ class FactorRow:
         return (self.most_leakage or 0.0) - (self.leakage or 0.0) > MUCH
 
     @property
+    def group(self) -> str:
+        """The rung; for factors that cannot be read, in words."""
+        return self.words if self.rung in ("absent", "joint") else self.rung
+
+    @property
     def counts(self) -> bool:
         """Whether the factor is counted in the headline: neither implied nor unknown."""
         return self.rung not in ("implied", NOT_KNOWN)
@@ -97,14 +109,41 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
     ladder = evaluation.data.ladders.get(representation)
     if ladder is None:
         return ()
-    n_codes = evaluation.data.representations[representation].n_codes
+    n_codes = len(ladder.code_names)
     known = {row.factor: row for row in ladder.rows}
-    return tuple(
+    rows = tuple(
         _row(known[factor.name], n_codes, factor.kind, ladder.quick)
         if factor.name in known
         else FactorRow(factor.name, NOT_KNOWN, NOT_KNOWN, note=say("note_of", reason="constant"))
         for factor in evaluation.data.factors
     )
+    read = _read_by_probes(evaluation, representation, [row.factor for row in rows if row.words == "absent"])
+    return tuple(
+        replace(
+            row, words=say("rung_in_words", rung="unclear"), note=say("note_of", reason="unclear", **read[row.factor])
+        )
+        if row.factor in read
+        else row
+        for row in rows
+    )
+
+
+def _read_by_probes(evaluation: Evaluation, representation: str, absent: list[str]) -> dict[str, dict[str, Any]]:
+    """Absent factors that a probe of the evaluation predicts above its noise, with the metric and its score.
+
+    If a mean over absent factors alone is above noise, that is the factor with the highest score.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for row in evaluation.rows:
+        floor = row.noise_floor
+        if row.representation != representation or row.measures != "explicitness" or row.score is None or floor is None:
+            continue
+        scores = {name: row.score.per_factor[name] for name in absent if name in row.score.per_factor}
+        above = [name for name in scores if scores[name] > floor.per_factor_upper.get(name, math.inf)]
+        if scores and not above and len(scores) == len(row.score.per_factor) and row.level is Level.TRUST:
+            above = [max(scores, key=lambda name: scores[name])]
+        found |= {name: {"metric": row.label, "value": scores[name]} for name in above if name not in found}
+    return found
 
 
 def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
@@ -119,7 +158,7 @@ def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
     return FactorRow(
         factor=row.factor,
         rung=row.rung,
-        words=say("rung_in_words", rung=row.rung, n_codes=len(codes)),
+        words=say("rung_in_words", rung=_rung_in_words(row), n_codes=len(codes)),
         where=where,
         recovery=_known(getattr(row, recovery)) if recovery else None,
         low=_known(low),
@@ -129,6 +168,13 @@ def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
         leaks_into=row.leaks_into,
         note=_note(row, kind, quick),
     )
+
+
+def _rung_in_words(row: LadderRow) -> str:
+    """The rung, or why 'absent' and 'joint' would say too much."""
+    if row.rung == "absent" and row.leaks_into and row.p_value <= PRESENT:
+        return "through"
+    return "weak" if row.rung == "joint" and not row.joint_with else row.rung
 
 
 def _note(row: LadderRow, kind: str, quick: bool) -> str:
@@ -147,8 +193,9 @@ def _note(row: LadderRow, kind: str, quick: bool) -> str:
         if row.leaks_into and row.leakage > 0.1 * (1 - row.noise):
             return say("note_of", reason="leaks", leakage=row.leakage, into=row.leaks_into)
         return say("note_of", reason="nonlinear") if row.probe not in ("linear", "own codes") else ""
-    others = {"joint": row.joint_with, "implied": row.implied_by}.get(row.rung, ())
-    return say("note_of", reason="unread" if row.rung == "absent" and quick else row.rung, others=others)
+    reason = _rung_in_words(row)
+    others = {"joint": row.joint_with, "implied": row.implied_by, "through": (row.leaks_into,)}.get(reason, ())
+    return say("note_of", reason="unread" if reason == "absent" and quick else reason, others=others)
 
 
 def _known(number: float) -> float | None:
@@ -167,6 +214,99 @@ def identified_up_to(rows: Sequence[FactorRow]) -> str:
     rest = [row.factor for row in counted if row not in well]
     key = "identified_up_to" if well else "identified_not"
     return say(key, elementwise=elementwise, blocks=blocks, affine=affine, rest=rest, well=WELL)
+
+
+KNEE = 1.0  # smallest drop of entropy that separates latents: the latent changes the data 2.7 times as much
+
+SHARED = 0.1  # smallest information, in nats, for which two latents are said to share directions
+
+MOST_LATENTS = 40
+
+
+@dataclass(frozen=True)
+class LatentRow:
+    """A latent of a decoder in nats: its manifold entropy, and the latent that it shares most information with.
+
+    ``is_used`` is whether it comes before the knee of the spectrum, if there is one.
+    """
+
+    latent: str
+    entropy: float
+    error: float | None
+    partner: str
+    shared: float | None
+    is_used: bool
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The latents of a decoder without factors, by decreasing entropy, with the sentences about them.
+
+    ``drop`` is the largest one between neighbours; if it is at least 1 nat, it is the knee, and ``n_used`` latents come
+    before it. ``pairs`` are those that share at least 0.1 nats, largest first.
+    """
+
+    latents: tuple[LatentRow, ...]
+    n_used: int
+    drop: float | None
+    total_correlation: float | None
+    pairs: tuple[tuple[str, str, float], ...]
+
+    @property
+    def has_knee(self) -> bool:
+        """Whether some latents come after the knee."""
+        return self.n_used < len(self.latents)
+
+
+def spectrum_of(evaluation: Evaluation, representation: str) -> Spectrum | None:
+    """The spectrum of a decoder, if there are no factors and its entropies were computed."""
+    scores = {
+        name: row.score
+        for name in ("manifold_entropy", "manifold_mutual_information", "manifold_total_correlation")
+        if (row := evaluation.row(name, representation)) is not None and row.score is not None
+    }
+    if evaluation.data.factors or "manifold_entropy" not in scores:
+        return None
+    names, entropies = map(list, zip(*scores["manifold_entropy"].per_code.items(), strict=True))
+    errors = scores["manifold_entropy"].parts["standard_errors"]
+    matrix = np.full((len(names), len(names)), np.nan)
+    if "manifold_mutual_information" in scores:
+        matrix = np.asarray(scores["manifold_mutual_information"].parts["matrix"])
+    order = sorted(range(len(names)), key=lambda i: (math.isnan(entropies[i]), -entropies[i]))
+    drops = [entropies[a] - entropies[b] for a, b in itertools.pairwise(order)]
+    drop = max(drops, default=math.nan)
+    n_used = drops.index(drop) + 1 if drop >= KNEE else len(order)
+    latents = []
+    for rank, i in enumerate(order):
+        known = np.where(np.isnan(matrix[i]), -np.inf, matrix[i])
+        has_partner = bool(np.isfinite(matrix[i]).any())
+        partner, shared = (names[int(known.argmax())], float(known.max())) if has_partner else ("", None)
+        latents.append(LatentRow(names[i], entropies[i], _known(float(errors[i])), partner, shared, rank < n_used))
+    above = [(float(matrix[i, k]), names[i], names[k]) for i, k in itertools.combinations(range(len(names)), 2)]
+    pairs = sorted((pair for pair in above if pair[0] >= SHARED), reverse=True)
+    total = scores.get("manifold_total_correlation")
+    return Spectrum(
+        latents=tuple(latents),
+        n_used=n_used,
+        drop=_known(drop),
+        total_correlation=None if total is None else _known(total.value),
+        pairs=tuple((one, other, shared) for shared, one, other in pairs),
+    )
+
+
+def latent_table(found: Spectrum) -> TextTable:
+    """One row for each latent, most important first: entropy with its standard error, and what it shares; in nats."""
+    rows = [
+        (
+            row.latent,
+            f"{fixed(row.entropy, 2)}{'' if row.error is None else f' ± {fixed(row.error, 2)}'}",
+            row.partner,
+            number(row.shared),
+            "" if not found.has_knee else "before the knee" if row.is_used else "after the knee",
+        )
+        for row in found.latents[:MOST_LATENTS]
+    ]
+    return TextTable(("latent", "entropy (nats)", "shares most with", "shared (nats)", "spectrum"), tuple(rows))
 
 
 def by_question(evaluation: Evaluation) -> dict[Question, list[str]]:
@@ -199,8 +339,10 @@ UNEXPLAINED = "unexplained variance"
 class QuestionLine:
     """A question and its answer: 'yes', 'partly', 'no' or 'not known', by a metric with its score and verdict.
 
-    ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, and ``level`` the verdict. The
-    answer to "own code for each factor" counts the factors of the ladder, such as '1 of 3', or is 'no' for none.
+    ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, ``level`` the verdict, and
+    ``part`` says on which codes and rows the score was computed, if not on all. The
+    answer to "own code for each factor" is 'yes' if the ladder finds own codes for all factors, and 'no' if for none or
+    if identification is at noise level.
     """
 
     question: str
@@ -216,6 +358,23 @@ class QuestionLine:
     confidence: float | None = None
     level: Level = Level.NOT_CHECKED
     sentence: str = ""
+    part: str = ""
+
+
+def n_rows_given(evaluation: Evaluation, representation: str) -> int:
+    """All rows, also those on which codes were screened."""
+    screening = evaluation.data.screening.get(representation)
+    return evaluation.data.n_rows + (screening.n_rows if screening else 0)
+
+
+def scored_part(evaluation: Evaluation, row: Row) -> str:
+    """On which part of codes and rows the row's score was computed; empty for all."""
+    screening = evaluation.data.screening.get(row.representation)
+    n_all, n_rows = n_rows_given(evaluation, row.representation), evaluation.data.n_rows
+    sampled = [each for each in (row.score.caveats if row.score else ()) if each.kind == "rows_sampled"]
+    n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else n_rows  # type: ignore[arg-type]
+    codes = f"{screening.n_scored:,} of {screening.n_codes:,} codes" if screening else ""
+    return ", ".join(filter(None, [codes, f"{n_rows:,} of {n_all:,} rows" if n_rows < n_all else ""]))
 
 
 def question_lines(evaluation: Evaluation, representation: str) -> tuple[QuestionLine, ...]:
@@ -230,7 +389,8 @@ def question_lines(evaluation: Evaluation, representation: str) -> tuple[Questio
             counted = [each for each in factor_rows(evaluation, representation) if each.counts]
             if question.name == "recovery" and counted:
                 n_own = sum(each.rung in OWN for each in counted)
-                line = replace(line, answer=f"{n_own} of {len(counted)}" if n_own else "no")
+                some = "yes" if n_own == len(counted) else "partly"
+                line = replace(line, answer=some if n_own and line.level is not Level.NOISE else "no")
             lines.append(line)
     return tuple(lines)
 
@@ -253,6 +413,7 @@ def line_of(question: Question, row: Row, evaluation: Evaluation) -> QuestionLin
         high=high,
         confidence=row.interval.level if row.interval is not None and low is not None else None,
         level=row.level,
+        part=scored_part(evaluation, row),
     )
 
 
@@ -325,6 +486,8 @@ def shared_reasons(
     for row in evaluation.rows if rows is None else rows:
         if row.verdict is None or row.level in (Level.TRUST, Level.NOISE):
             continue
+        if row.level is Level.NO_VERDICT and not evaluation.data.factors:
+            continue  # without factors, there is nothing to check scores with
         for reason in row.verdict.reasons[: 1 if main_only else None]:
             finding = reason.finding
             moves = {"before", "after"} <= set(finding.quantities)
@@ -394,15 +557,19 @@ ANY_DEPENDENCE = 0.1  # weaker correlations of factors need no advice
 def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> tuple[str, ...]:
     """Recommendations as sentences, the most important first; nothing is advised where nothing is known to help."""
     steps = [] if any(row.verdict for row in evaluation.rows) else [say("evaluate_in_full")]
-    steps += [*of_factors(evaluation, rows), *_of_questions(evaluation, representation)]
+    steps += [*of_factors(evaluation, representation, rows), *_of_questions(evaluation, representation)]
     if steps:
         return tuple(dict.fromkeys(steps))[:MOST_STEPS]
     done = all(row.rung in OWN and (row.recovery or 0.0) >= WELL for row in rows if row.counts)
     return (say("nothing_in_the_way" if done else "no_advice"),)
 
 
-def of_factors(evaluation: Evaluation, rows: Sequence[FactorRow]) -> Iterator[str]:
-    """One recommendation for factors that are directions, and one for numbers whose codes are folded."""
+def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> Iterator[str]:
+    """Recommendations for directions, for numbers whose codes are folded, and for unused codes of a posterior.
+
+    Nothing is said of how to train: point codes may come from any encoder. A posterior that equals its prior is the
+    exception, because only a penalty on it makes it so.
+    """
     kinds = {factor.name: factor.kind for factor in evaluation.data.factors}
     directions = [row.factor for row in rows if row.rung == "own direction"]
     if directions:
@@ -410,6 +577,10 @@ def of_factors(evaluation: Evaluation, rows: Sequence[FactorRow]) -> Iterator[st
     folded = [row.factor for row in rows if row.rung == "folded" and kinds[row.factor] == "continuous"]
     if folded:
         yield say("folded", factors=folded)
+    diagnosis, codes = evaluation.data.diagnosis.get(representation), evaluation.data.representations[representation]
+    absent = [row.factor for row in rows if row.words == "absent"]
+    if codes.is_posterior and diagnosis is not None and diagnosis.dead_codes and absent:
+        yield say("collapsed", n=len(diagnosis.dead_codes), n_codes=codes.n_codes, factors=absent)
 
 
 def _of_questions(evaluation: Evaluation, representation: str) -> Iterator[str]:
@@ -428,6 +599,8 @@ def fitting_advice(reason: Reason, evaluation: Evaluation, representation: str) 
     advice to remove their correlation.
     """
     advice = reason.advice
+    if not evaluation.data.factors:
+        return ""
     if advice is None or advice.kind != "advice":
         return reason.instead
     concerns = str(advice.quantities["concerns"])
@@ -468,7 +641,9 @@ class LadderParts:
         if ladder is None:
             return None
         ends = {name: ladder.intervals[name] for name in ("direction", "readable")}
-        if row is not None and row.ends is not None:
+        if len(ladder.code_names) > evaluation.data.representations[representation].n_codes:
+            ends["own_codes"] = ladder.intervals["own_codes"]  # identification has some of the codes only
+        elif row is not None and row.ends is not None:
             ends["own_codes"] = min(row.ends[0], ladder.own_codes), max(row.ends[1], ladder.own_codes)
         return cls(ladder.value, ladder.own_codes, ladder.direction, ladder.readable, ends)
 
@@ -486,7 +661,8 @@ class Answer:
 
     ``headline`` states how far the factors are identified, ``identified`` up to which class of maps, ``axes`` whether
     the codes' axes mean something, and ``report`` is a sentence for a paper. ``parts`` are the numbers of the ladder.
-    ``next_steps`` are recommendations, the most important first, and ``reading`` explains the two tables.
+    ``next_steps`` are recommendations, the most important first, and ``reading`` explains the two tables. Without
+    factors, ``spectrum`` has the latents of a decoder, and ``identified`` says which of them share directions.
     """
 
     representation: str
@@ -499,6 +675,7 @@ class Answer:
     report: str
     next_steps: tuple[str, ...]
     reading: tuple[str, ...] = ()
+    spectrum: Spectrum | None = None
 
     @property
     def contains_nothing(self) -> bool:
@@ -520,6 +697,8 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
     [('factor 0', 'one code', 'code 1'), ('factor 1', 'one code', 'code 0')]
     """
     name = evaluation.representations[0] if representation is None else representation
+    if (found := spectrum_of(evaluation, name)) is not None:
+        return _answer_of_decoder(name, found)
     rows, lines = factor_rows(evaluation, name), question_lines(evaluation, name)
     ladder = evaluation.data.ladders.get(name)
     confidence = next((line.confidence for line in lines if line.confidence), None)
@@ -538,6 +717,29 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
     )
 
 
+def _answer_of_decoder(representation: str, found: Spectrum) -> Answer:
+    """The answer for a decoder without factors; nothing is advised that needs factors."""
+    n, used = len(found.latents), [row.latent for row in found.latents[: found.n_used]]
+    known = {"n": n, "n_used": found.n_used, "drop": found.drop, "knee": found.has_knee}
+    pairs = [f"{one} and {other} ({fixed(shared, 2)})" for one, other, shared in found.pairs]
+    total, has_total = found.total_correlation, found.total_correlation is not None
+    ends = {"first": found.latents[0].entropy, "last": found.latents[-1].entropy}
+    steps = tuple(say("look_at_pair", pair=f"{one} and {other}") for one, other, _ in found.pairs[:2])
+    return Answer(
+        representation=representation,
+        headline=say("spectrum", used=used, **known),
+        identified=say("latents_share", pairs=pairs, least=SHARED) if found.latents[0].partner else "",
+        axes="",
+        parts=None,
+        factors=(),
+        questions=(),
+        report=say("report_of_spectrum", total=total, has_total=has_total, **ends, **known),
+        next_steps=steps or (say("no_advice"),),
+        reading=(say("reading_of_latents"), ""),
+        spectrum=found,
+    )
+
+
 def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...]) -> str:
     if not evaluation.data.factors:
         return say("no_factors")
@@ -553,7 +755,8 @@ def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
     named: dict[str, list[str]] = {rung: [] for rung in (*RECOVERY_OF, "joint", "folded", "absent")}
     for row in rows:
         named.setdefault(row.rung, []).append(row.factor)
-    n, absent = sum(row.counts for row in rows), named["absent"]
+    n, absent = sum(row.counts for row in rows), [row.factor for row in rows if row.words == "absent"]
+    through, unclear = ([row.factor for row in rows if row.words == say("rung_in_words", rung=word)] for word in DOUBTS)
     one, own, direction, readable = (named[rung] for rung in RECOVERY_OF)
     if len(one) + len(own) == n:
         first = say("all_own", n=n, one=not own)
@@ -562,10 +765,12 @@ def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
     elif len(absent) == n:
         first = say("all_absent", n=n)
     else:
-        unread = [*named["joint"], *named["folded"]]
+        unread = [name for name in (*named["joint"], *named["folded"]) if name not in unclear]
         groups = (("n_own", [*one, *own]), ("n_directions", direction), ("n_readable", readable))
-        said = [say(key, names=names, n=len(names)) for key, names in groups if names]
+        said = [say(key, names=names, n=len(names), one=not own) for key, names in groups if names]
         said += [say("n_unread", names=unread, n=len(unread))] if unread else []
+        said += [say("n_through", names=through, n=len(through))] if through else []
+        said += [say("n_unclear", names=unclear, n=len(unclear))] if unclear else []
         said += [say("n_absent", names=absent, n=len(absent))] if absent else []
         first = say("of_factors", n=n, said="; ".join(said))
     return first
@@ -587,21 +792,25 @@ def _report(
         return say("not_checked")
     parts = LadderParts.of(evaluation, representation)
     scores = [
-        reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise)
+        reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise, line.part)
         for line in lines
         if line.level is Level.TRUST and line.question != OTHER_CONTENT and line.value is not None
     ]
     if not scores and parts is None:
         return say("no_report")
-    data, screening = evaluation.data, evaluation.data.screening.get(representation)
+    screening, ladder = evaluation.data.screening.get(representation), evaluation.data.ladders.get(representation)
+    n_codes = len(ladder.code_names) if ladder else evaluation.data.representations[representation].n_codes
+    n_all, n_given = n_rows_given(evaluation, representation), screening.n_codes if screening else n_codes
+    n_rows = ladder.n_rows if ladder else evaluation.data.n_rows
     return say(
         "report",
-        n_rows=data.n_rows,
-        n_codes=data.representations[representation].n_codes,
+        n_rows=n_rows,
+        n_codes=n_codes,
         scores=scores,
         parts=parts and str(parts),
         found=_headline(evaluation, representation, rows) if rows else "",
-        n_given=screening.n_codes if screening else None,
+        n_given=n_given if n_given > n_codes else None,
+        n_all=n_all if n_all > n_rows else None,
     )
 
 
@@ -742,7 +951,9 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     best = _best(comparison, noise)
     order = sorted(values, key=lambda name: -values[name])
     steps = dict.fromkeys(
-        f"{answer.representation}: {step}" for answer in found for step in of_factors(evaluation, answer.factors)
+        f"{answer.representation}: {step}"
+        for answer in found
+        for step in of_factors(evaluation, answer.representation, answer.factors)
     )
     quick = not any(row.verdict for row in evaluation.rows)
     advice = [*([say("evaluate_in_full")] if quick else []), *steps][:MOST_STEPS]
@@ -876,7 +1087,9 @@ def question_table(lines: Sequence[QuestionLine], short: bool = False) -> TextTa
                 *(line.short if short else line.text, line.answer),
                 with_ends(line.value, line.low, line.high) if line.metric else f"{100 * (line.value or 0):.0f} %",
                 number(line.noise),
-                line.metric or (UNEXPLAINED if short else line.sentence),
+                f"{line.metric} ({line.part})"
+                if line.part
+                else line.metric or (UNEXPLAINED if short else line.sentence),
                 line.level if line.metric else "",
             )
             for line in lines
@@ -897,9 +1110,9 @@ def representation_table(answer: ComparedAnswer) -> TextTable:
                 "best" if name in answer.best else "",
                 answer.letters.get(name, ""),
                 "; ".join(
-                    f"{rung}: {listed(factors, 4)}"
-                    for rung in dict.fromkeys(row.rung for row in by_name[name].factors)
-                    if (factors := [row.factor for row in by_name[name].factors if row.rung == rung])
+                    f"{group}: {listed(factors, 4)}"
+                    for group in dict.fromkeys(row.group for row in by_name[name].factors)
+                    if (factors := [row.factor for row in by_name[name].factors if row.group == group])
                 )
                 or NOT_KNOWN,
             )

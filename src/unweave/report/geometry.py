@@ -20,9 +20,10 @@ from unweave.errors import InputError, UnweaveError
 from unweave.evaluation import Evaluation
 from unweave.evidence import Evidence
 from unweave.metrics.manifolds import Spectrum, traversals
+from unweave.report.html import content_policy
 from unweave.report.terminal import plain_table
 from unweave.sentences import counted
-from unweave.whole_files import write_whole
+from unweave.whole_files import write_output
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +73,9 @@ def geometry_page(
         "total correlation": f"{found.total_correlation:.3f} nats",
         "effective dimension": f"{found.effective_dimension:.2f}",
     }
-    return environment.get_template("geometry.html.j2").render(name=name, facts=facts, sections=sections)
+    return environment.get_template("geometry.html.j2").render(
+        name=name, facts=facts, sections=sections, policy=content_policy
+    )
 
 
 def write_geometry_page(
@@ -90,7 +93,7 @@ def write_geometry_page(
     traversed = traversals(evidence, dimensions, VALUES) if can_decode else None
     information = evaluation["manifold_mutual_information"].parts["matrix"]
     page = geometry_page(name, found, information, shape, traversed)
-    write_whole(path, lambda file: file.write(page.encode()))
+    write_output(path, page)
 
 
 def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:

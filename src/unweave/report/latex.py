@@ -1,12 +1,18 @@
-"""LaTeX of an evaluation: a complete booktabs table, and single rows for an existing table."""
+"""Tables for papers: models and metrics in LaTeX, Markdown and HTML, and single LaTeX rows for an existing table."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
+from unweave.errors import InputError, OptionError
 from unweave.evaluation import Evaluation
+from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.sentences import MINUS, fixed
+from unweave.trust.comparison import tied_with_best
 from unweave.trust.verdict_record import Level
 
 ESCAPES = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
@@ -16,21 +22,280 @@ ESCAPES = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
     MINUS: "$-$",
 }
 
+MARKS = {Level.CAUTION: "†", Level.NOISE: "°", Level.DO_NOT_USE: "‡"}
 
-def latex_table(evaluation: Evaluation) -> str:
-    """Return a booktabs table with one row per metric and one column per representation."""
-    several = len(evaluation.representations) > 1
-    heads = evaluation.representations if several else ("score",)
-    lines = [rf"\begin{{tabular}}{{l{'r' * len(heads)}}}", r"\toprule", _row(["metric", *heads]), r"\midrule"]
-    for label in evaluation.labels:
-        lines.append(_row([label], [_bare_cell(evaluation, label, name) for name in evaluation.representations]))
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+DOUBTED = (Level.DO_NOT_USE, Level.NOISE)  # never printed in bold, as in the answer
+
+ARROWS = {False: ("↑", r"$\uparrow$"), True: ("↓", r"$\downarrow$")}
+
+
+@dataclass(frozen=True)
+class PaperCell:
+    """One number of a table: its text, standard deviation and interval; whether it is bold, and the verdict's mark."""
+
+    number: float | None = None
+    missing: str = ""
+    spread: float | None = None
+    ends: tuple[float, float] | None = None
+    bold: bool = False
+    level: Level | None = None
+
+    def text(self, digits: int) -> str:
+        """The cell in plain characters, without bold."""
+        if self.number is None:
+            return self.missing
+        after = "" if self.spread is None else f" ± {fixed(self.spread, digits)}"
+        if self.ends:
+            after += " [{}, {}]".format(*(fixed(end, digits) for end in self.ends))
+        return fixed(self.number, digits) + after + (MARKS.get(self.level, "") if self.level else "")
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table of models and metrics before it is rendered; ``heads`` and ``names`` are texts with an arrow or none."""
+
+    corner: str
+    heads: tuple[tuple[str, bool | None], ...]
+    names: tuple[tuple[str, bool | None], ...]
+    cells: tuple[tuple[PaperCell, ...], ...]
+    legend: tuple[str, ...]
+    digits: int
+
+    def latex(self) -> str:
+        """A booktabs table with siunitx columns, followed by the legend."""
+        columns = list(zip(*self.cells, strict=True))
+        formats = "".join(
+            f" S[{found}]" if (found := _column_format(column, self.digits)) else " S" for column in columns
+        )
+        posts = {_after(cell, self.digits) for row in self.cells for cell in row}
+        widest = max(posts, key=len, default="")
+        space = f", table-space-text-post={{{widest}}}" if widest else ""
+        legend = " ".join(escaped(sentence) for sentence in self.legend)
+        for mark, latex in (("†", r"$^{\dagger}$"), ("‡", r"$^{\ddagger}$"), ("°", r"$^{\circ}$"), ("±", r"$\pm$")):
+            legend = legend.replace(mark, latex)
+        return "\n".join(
+            [
+                r"% needs \usepackage{booktabs} and \usepackage{siunitx}, version 3",
+                rf"\begingroup\sisetup{{uncertainty-mode=separate, text-series-to-math{space}}}",
+                rf"\begin{{tabular}}{{l{formats}}}",
+                r"\toprule",
+                " & ".join([escaped(self.corner), *(f"{{{_latex_name(*head)}}}" for head in self.heads)]) + r" \\",
+                r"\midrule",
+                *(
+                    " & ".join([_latex_name(*name), *(_latex_cell(cell, self.digits) for cell in row)]) + r" \\"
+                    for name, row in zip(self.names, self.cells, strict=True)
+                ),
+                r"\bottomrule",
+                r"\end{tabular}",
+                *([rf"\par\smallskip{{\footnotesize {legend}\par}}"] if legend else []),
+                r"\endgroup",
+            ]
+        )
+
+    def markdown(self) -> str:
+        """A table in Markdown, followed by the legend."""
+        from unweave.report.markdown import plain
+
+        def shown(cell: PaperCell) -> str:
+            text = plain(cell.text(self.digits))
+            return f"**{text}**" if cell.bold else text
+
+        lines = [[plain(self.corner), *(plain(_text_name(*head)) for head in self.heads)]]
+        lines.append(["---", *["---:"] * len(self.heads)])
+        lines += [
+            [plain(_text_name(*name)), *map(shown, row)] for name, row in zip(self.names, self.cells, strict=True)
+        ]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        return f"{table}\n\n{plain(' '.join(self.legend))}\n" if self.legend else table + "\n"
+
+    def html(self) -> str:
+        """An HTML table with the legend as its caption."""
+
+        def shown(cell: PaperCell) -> str:
+            text = escape(cell.text(self.digits))
+            return f'<td style="text-align:right">{f"<b>{text}</b>" if cell.bold else text}</td>'
+
+        heads = "".join(
+            f"<th>{escape(text)}</th>" for text in (self.corner, *(_text_name(*head) for head in self.heads))
+        )
+        body = "".join(
+            f'<tr><th style="text-align:left">{escape(_text_name(*name))}</th>{"".join(map(shown, row))}</tr>'
+            for name, row in zip(self.names, self.cells, strict=True)
+        )
+        caption = f'<caption style="caption-side:bottom">{escape(" ".join(self.legend))}</caption>' * bool(self.legend)
+        return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def paper_table(
+    found: Evaluation | GroupedScores,
+    metrics: Sequence[str] | str | None = None,
+    rows: str = "models",
+    intervals: bool = False,
+    bold: bool = True,
+    marks: bool = True,
+    digits: int = 3,
+) -> PaperTable:
+    """Return the table of an evaluation, or of groups of seeds; `GroupedScores.to_latex` describes the options."""
+    if rows not in ("models", "metrics"):
+        raise OptionError(f"rows={rows!r} is not known: write 'models' or 'metrics'.")
+    if not isinstance(digits, int) or not 0 <= digits <= 9:
+        raise OptionError(f"digits={digits!r} is not a number of decimals: write a whole number from 0 to 9.")
+    if isinstance(found, GroupedScores):
+        models, chosen, down = found.groups, _chosen_labels(tuple(found.scores), metrics), found.lower_is_better
+        columns = {label: _cells_of_groups(found, label, intervals, bold) for label in chosen}
+    else:
+        models, chosen = found.representations, _chosen_labels(found.labels, metrics)
+        down = {row.label: row.card.lower_is_better for row in found.rows}
+        columns = {label: _cells_of_models(found, label, intervals, bold) for label in chosen}
+    if not marks:
+        columns = {label: tuple(replace(cell, level=None) for cell in cells) for label, cells in columns.items()}
+    legend = _legend(found, columns, bold and len(models) > 1)
+    of_metrics = tuple((label, down.get(label, False)) for label in chosen)
+    of_models = tuple((name, None) for name in models)
+    if rows == "models":
+        return PaperTable("model", of_metrics, of_models, tuple(zip(*columns.values(), strict=True)), legend, digits)
+    of_models = of_models if len(models) > 1 else (("score", None),)
+    return PaperTable("metric", of_models, of_metrics, tuple(columns.values()), legend, digits)
+
+
+def _chosen_labels(labels: Sequence[str], metrics: Sequence[str] | str | None) -> tuple[str, ...]:
+    """Labels of the named metrics, in their order; a name without options stands for the first label of that metric."""
+    if metrics is None:
+        return tuple(labels)
+    names = [name.strip() for name in metrics.split(",")] if isinstance(metrics, str) else list(metrics)
+    chosen = []
+    for name in filter(None, names):
+        fitting = [label for label in labels if label == name] or [
+            label for label in labels if label.split(" (")[0] == name
+        ]
+        if not fitting:
+            raise InputError(f"There is no score of {name!r}: there are {', '.join(labels)}.")
+        chosen.append(fitting[0])
+    if not chosen:
+        raise OptionError("metrics names no metric: leave it out for all of them.")
+    return tuple(dict.fromkeys(chosen))
+
+
+def _cells_of_models(evaluation: Evaluation, label: str, intervals: bool, bold: bool) -> tuple[PaperCell, ...]:
+    rows = {name: evaluation.row(label, name) for name in evaluation.representations}
+    comparison = evaluation.data.comparison.get(label)
+    doubted = {name for name, row in rows.items() if row is not None and row.level in DOUBTED}
+    best = tied_with_best(comparison.ties, doubted) if bold and comparison else ()
+    cells = []
+    for name, row in rows.items():
+        values = evaluation.values(label, name)
+        mean, spread = evaluation.mean_and_spread(label, name)
+        if row is None or not math.isfinite(mean):
+            cells.append(PaperCell(missing="" if row is None else "undefined" if values else "failed"))
+            continue
+        ends = row.ends if intervals else None
+        std = spread if len(values) > 1 and not ends else None
+        cells.append(PaperCell(mean, "", std, ends, name in best, row.level))
+    return tuple(cells)
+
+
+def _cells_of_groups(found: GroupedScores, label: str, intervals: bool, bold: bool) -> tuple[PaperCell, ...]:
+    scores = {score.group: score for score in found.scores[label]}
+    known = [score for score in found.scores[label] if score.values]
+    tested = all(score.letters for score in known)
+    letters = sorted({letter for score in known for letter in score.letters})
+    ties = [tuple(score.group for score in known if letter in score.letters) for letter in letters]
+    doubted = {score.group for score in known if score.level in DOUBTED}
+    best = tied_with_best(ties, doubted) if bold and tested else ()
+    return tuple(_cell_of_group(scores[name], intervals, name in best) for name in found.groups)
+
+
+def _cell_of_group(score: GroupedScore, intervals: bool, bold: bool) -> PaperCell:
+    if not math.isfinite(score.mean):
+        return PaperCell(missing="failed")
+    several = math.isfinite(score.std)
+    ends = (score.lower, score.upper) if intervals and several else None
+    return PaperCell(score.mean, "", score.std if several and not intervals else None, ends, bold, score.level)
+
+
+def _legend(
+    found: Evaluation | GroupedScores, columns: Mapping[str, Sequence[PaperCell]], bold: bool
+) -> tuple[str, ...]:
+    """Sentences on what the numbers, bold print and marks mean; only of what the table has."""
+    cells = [cell for column in columns.values() for cell in column]
+    if isinstance(found, GroupedScores):
+        over, test, of_runs = f"over {_n_seeds(found)} seeds", "Welch's t-test over seeds, Holm's correction", True
+        brackets = f"Mean {over}; in brackets, its {100 * found.level:g} % interval (Student's t)."
+    else:
+        over, test, of_runs = "over seeds", "paired test over samples", False
+        levels = sorted({row.interval.level for row in found.rows if row.interval is not None})
+        brackets = f"In brackets: {' or '.join(f'{100 * level:g} %' for level in levels)} intervals over samples."
+    said = [f"Mean ± standard deviation {over}."] if any(cell.spread is not None for cell in cells) else []
+    said += [brackets] if any(cell.ends for cell in cells) else []
+    if any(cell.bold for cell in cells):
+        said.append(f"Bold: the best, and what does not differ significantly from it ({test}).")
+    elif bold:
+        said.append("Nothing is bold, because no score was shown to be better than another.")
+    for level, mark in MARKS.items():
+        if any(cell.level is level for cell in cells):
+            said.append(f"{mark} {MARK_WORDS[level]}{' in at least one run' * of_runs}.")
+    return tuple(said)
+
+
+MARK_WORDS = {
+    Level.CAUTION: "use with caution on these data",
+    Level.NOISE: "not significantly better than random codes",
+    Level.DO_NOT_USE: "not reliable on these data",
+}
+
+
+def _n_seeds(found: GroupedScores) -> str:
+    counts = sorted({len(score.values) for scores in found.scores.values() for score in scores if score.values})
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+
+def _text_name(text: str, down: bool | None) -> str:
+    return text if down is None else f"{text} {ARROWS[down][0]}"
+
+
+def _latex_name(text: str, down: bool | None) -> str:
+    return escaped(text) if down is None else f"{escaped(text)} {ARROWS[down][1]}"
+
+
+def _after(cell: PaperCell, digits: int) -> str:
+    """What follows the number in a column of siunitx: the interval and the mark."""
+    if cell.number is None:
+        return ""
+    ends = " [{}, {}]".format(*(_signed(end, digits) for end in cell.ends)) if cell.ends else ""
+    return ends + (cell.level.latex_mark if cell.level else "")
+
+
+def _latex_cell(cell: PaperCell, digits: int) -> str:
+    if cell.number is None:
+        return f"{{{cell.missing or '--'}}}"
+    number = fixed(cell.number, digits).replace(MINUS, "-")
+    spread = "" if cell.spread is None else f" +- {fixed(cell.spread, digits)}"
+    after = f" {{{found}}}" if (found := _after(cell, digits)) else ""
+    return r"\bfseries " * cell.bold + number + spread + after
+
+
+def _column_format(cells: Sequence[PaperCell], digits: int) -> str:
+    """The ``table-format`` of a column of siunitx; empty if its numbers have an exponent."""
+    numbers = [fixed(cell.number, digits).replace(MINUS, "-") for cell in cells if cell.number is not None]
+    spreads = [fixed(cell.spread, digits) for cell in cells if cell.spread is not None]
+    if not numbers or any("e" in number for number in numbers + spreads):
+        return ""
+    whole = max(len(number.lstrip("-").partition(".")[0]) for number in numbers)
+    # siunitx counts the digits of an uncertainty without leading zeros: 0.012 has two, and 1.200 has four
+    n_digits = max((len(spread.replace(".", "").lstrip("0")) or 1 for spread in spreads), default=0)
+    sign = "-" if any(number.startswith("-") for number in numbers) else ""
+    decimals = f".{digits}" if digits else ""
+    return f"table-format={sign}{whole}{decimals}" + (f"({max(n_digits, digits)})" if spreads else "")
+
+
+def _signed(value: float, digits: int) -> str:
+    return fixed(value, digits).replace(MINUS, "$-$")
 
 
 def latex_rows(summary: Mapping[str, Any]) -> str:
     """Return one row for each representation, after comments that name the columns and explain the marks.
 
-    The columns are the metrics that the answer is based on. `latex_table` has all metrics.
+    The columns are the metrics that the answer is based on. `paper_table` has all metrics.
     """
     chosen = [line["metric"] for line in summary["answer"]["questions"] if line["metric"]]
     metrics = [metric for metric in summary["metrics"] if metric["label"] in chosen] or summary["metrics"]
@@ -59,17 +324,6 @@ def escaped(text: str) -> str:
 def _row(texts: Sequence[str], cells: Sequence[str] = ()) -> str:
     """Return a row of a table. The texts are escaped; the cells are LaTeX already."""
     return " & ".join([*map(escaped, texts), *cells]) + r" \\"
-
-
-def _bare_cell(evaluation: Evaluation, label: str, representation: str) -> str:
-    """Return mean and standard deviation over seeds, or nothing if the metric was not computed for a representation."""
-    if evaluation.row(label, representation) is None:
-        return ""
-    values = evaluation.values(label, representation)
-    mean, spread = evaluation.mean_and_spread(label, representation)
-    if mean != mean:  # nan
-        return "undefined" if values else "failed"
-    return _number(mean, spread if len(values) > 1 else None)
 
 
 def _full_cell(metric: Mapping[str, Any], representation: str) -> str:

@@ -18,12 +18,14 @@ from scipy import stats
 from unweave.errors import FileError, UnweaveError
 from unweave.estimators.independence import corrected
 from unweave.evaluation import Evaluation
-from unweave.report.answer import QuestionLine, TextTable, question_lines
-from unweave.report.html import read_evaluation
+from unweave.evidence.columns import data_frame
+from unweave.options import checks_options
+from unweave.report.answer import IN_CODES, QuestionLine, TextTable, question_lines
+from unweave.report.html import content_policy, read_evaluation
 from unweave.report.terminal import plain_table
 from unweave.sentences import counted, fixed, listed
 from unweave.trust.verdict_record import Level
-from unweave.whole_files import write_whole
+from unweave.whole_files import write_output
 
 LADDER = "identified"
 
@@ -94,8 +96,6 @@ class Leaderboard:
 
     def to_frame(self, backend: str = "polars") -> Any:
         """A row for each model and question; ``backend`` may be pandas."""
-        import narwhals.stable.v1 as nw
-
         lines = [
             {"factors": ", ".join(board.factors), "model": each.model, "file": each.file}
             | {"n_rows": each.n_rows, "n_codes": each.n_codes, "question": question, **vars(cell)}
@@ -104,8 +104,7 @@ class Leaderboard:
             for each in board.standings
             for question, cell in each.cells.items()
         ]
-        columns = {name: [line[name] for line in lines] for name in lines[0]}
-        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        return data_frame({name: [line[name] for line in lines] for name in lines[0]}, backend)
 
     def to_markdown(self) -> str:
         """A table for each set of factors, with a legend."""
@@ -125,9 +124,9 @@ class Leaderboard:
             rows = "".join(_html_row(board, each) for each in board.standings)
             body.append(f"<h2>{escape(_title(board))}</h2><div><table><tr>{heads}</tr>{rows}</table></div>")
         legend = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._legend())
-        page = PAGE.format(style=STYLE, body="".join(body) + legend)
+        page = PAGE.format(policy=content_policy(STYLE), style=STYLE, body="".join(body) + legend)
         if path is not None:
-            write_whole(Path(path), lambda file: file.write(page.encode()))
+            write_output(path, page)
         return page
 
     def _legend(self) -> Iterator[str]:
@@ -167,7 +166,7 @@ STYLE = (
 PAGE = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
     'content="width=device-width, initial-scale=1"><meta http-equiv="Content-Security-Policy" '
-    "content=\"default-src 'none'; style-src 'unsafe-inline'\"><title>Leaderboard · unweave</title>"
+    'content="{policy}"><title>Leaderboard · unweave</title>'
     "<style>{style}</style></head><body><h1>Leaderboard</h1>{body}</body></html>"
 )
 
@@ -196,6 +195,7 @@ def _table(board: Board) -> TextTable:
     return TextTable(("model", "rows", "codes", *board.questions), rows)
 
 
+@checks_options
 def leaderboard(folder: str | Path) -> Leaderboard:
     """Read every evaluation in a folder and rank the models.
 
@@ -241,7 +241,7 @@ def _standings(evaluation: Evaluation, file: str) -> Iterator[Standing]:
         cells = {line.short: _cell(line) for line in question_lines(evaluation, name) if line.metric}
         if (ladder := evaluation.data.ladders.get(name)) is not None:
             low, high = ladder.intervals["value"]
-            level = Level.NOISE if low <= 0 else Level.NOT_CHECKED
+            level = Level.NOT_CHECKED if any(row.rung in IN_CODES for row in ladder.rows) else Level.NOISE
             cells = {LADDER: BoardScore("ladder", ladder.value, low, high, 0.0, level)} | cells
         model = stem if len(evaluation.representations) == 1 else f"{stem}: {name}"
         yield Standing(model, file, evaluation.data.n_rows, evaluation.data.representations[name].n_codes, cells)

@@ -13,6 +13,7 @@ from unweave.report.answer import (
     answer_of,
     compared_answer,
     factor_table,
+    latent_table,
     layer_table,
     left_out,
     parts_sentence,
@@ -40,7 +41,7 @@ def markdown_page(evaluation: Evaluation) -> str:
     several = len(summary["data"]["representations"]) > 1
     judged = any(cell["verdict"] for metric in summary["metrics"] for cell in metric["cells"])
     parts = [
-        f"# {_plain(summary['title'])}",
+        f"# {plain(summary['title'])}",
         summary["subtitle"],
         *_answer(evaluation),
         summary["trusted"],
@@ -54,15 +55,15 @@ def markdown_page(evaluation: Evaluation) -> str:
     if summary["matrices"]:
         parts += ["## Which code carries which factor", *(_matrix(matrix, several) for matrix in summary["matrices"])]
     for entry in summary["screening"]:
-        parts += ["## Codes that depend on a factor", _plain(entry["sentence"]), _codes(entry)]
+        parts += ["## Codes that depend on a factor", plain(entry["sentence"]), _codes(entry)]
     if summary["charts"]:
         parts += ["## Scores of each factor", _per_factor(summary, several)]
-    parts.append("## The data")
+    parts += ["## The data"] if summary["diagnosis"] else []
     for diagnosis in summary["diagnosis"]:
-        parts += [f"### {_plain(diagnosis['representation'])}"] if several else []
+        parts += [f"### {plain(diagnosis['representation'])}"] if several else []
         parts.append(_table(["", ""], [[figure["name"], figure["text"]] for figure in diagnosis["figures"]]))
-        parts.append(_list(_plain(sentence) for sentence in diagnosis["sentences"]))
-    parts += ["## For your paper", _plain(summary["writing"]["methods"])]
+        parts.append(_list(plain(sentence) for sentence in diagnosis["sentences"]))
+    parts += ["## For your paper", plain(summary["writing"]["methods"])]
     parts += [_fenced("latex", summary["writing"]["latex"]), _fenced("bibtex", summary["writing"]["bibtex"])]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -72,10 +73,10 @@ def _answer(evaluation: Evaluation) -> list[str]:
     several = len(evaluation.representations) > 1
     answer = compared_answer(evaluation) if several else answer_of(evaluation)
     return [
-        f"**{_plain(answer.headline)}**",
+        f"**{plain(answer.headline)}**",
         *(_compared(answer) if isinstance(answer, ComparedAnswer) else _tables(answer)),
-        f"**Report:** {_plain(answer.report)}",
-        "**Next:**\n\n" + _list(map(_plain, answer.next_steps)),
+        f"**Report:** {plain(answer.report)}",
+        "**Next:**\n\n" + _list(map(plain, answer.next_steps)),
     ]
 
 
@@ -89,8 +90,11 @@ def _codes(entry: Mapping[str, Any]) -> str:
 def _tables(answer: Answer) -> list[str]:
     sentences = (left_out(answer.factors), answer.identified, parts_sentence(answer.parts), answer.axes)
     factors, questions = factor_table(answer.factors), question_table(answer.questions)
+    if answer.spectrum is not None:
+        latents = latent_table(answer.spectrum)
+        return [_table(latents.heads, latents.rows), plain(answer.identified), answer.reading[0]]
     return [
-        *([_table(factors.heads, factors.rows), _plain(" ".join(filter(None, sentences)))] if factors.rows else []),
+        *([_table(factors.heads, factors.rows), plain(" ".join(filter(None, sentences)))] if factors.rows else []),
         answer.reading[0],
         *([_table(questions.heads, questions.rows), answer.reading[1]] if questions.rows else []),
     ]
@@ -108,7 +112,7 @@ def _compared(answer: ComparedAnswer) -> list[str]:
             for entry in question.ranked
         ]
         table = _table(["representation", "score", "verdict", "best group"], rows)
-        parts.append(f"{_plain(question.text)} By {_plain(question.metric)}.\n\n{table}")
+        parts.append(f"{plain(question.text)} By {plain(question.metric)}.\n\n{table}")
     return parts
 
 
@@ -165,13 +169,13 @@ def _reason(reason: Mapping[str, Any]) -> str:
     )
     section = f"({reason['section']})" if reason["section"] else ""
     said = " ".join(filter(None, [reason["sentence" if several else "of_first"], reason["advice"], section]))
-    return f"**{_plain(named)}**, {reason['level']}: {_plain(said)}"
+    return f"**{plain(named)}**, {reason['level']}: {plain(said)}"
 
 
 def _matrix(matrix: Mapping[str, Any], several: bool) -> str:
     """Return a matrix as a table of numbers, or its strongest pairs if it is too large."""
     whose = f" of {matrix['representation']}" if several else ""
-    title = f"**{_plain(matrix['title'].capitalize() + whose)}** ({_plain(listed(matrix['metrics']))})"
+    title = f"**{plain(matrix['title'].capitalize() + whose)}** ({plain(listed(matrix['metrics']))})"
     if not matrix["as_table"]:
         pairs = [[pair["row"], pair["column"], fixed(pair["value"])] for pair in matrix["strongest"]]
         return f"{title}\n\n{matrix['sentence']}\n\n{_table(['code', 'factor', 'value'], pairs)}"
@@ -198,7 +202,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table without its empty columns."""
     kept = [k for k in range(len(heads)) if any(row[k] not in ("", NOTHING) for row in rows)]
     lines = [[heads[k] for k in kept], ["---"] * len(kept), *([row[k] for k in kept] for row in rows)]
-    return "\n".join(f"| {' | '.join(_plain(text) for text in line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(plain(text) for text in line)} |" for line in lines)
 
 
 def _list(items: Any) -> str:
@@ -208,8 +212,8 @@ def _list(items: Any) -> str:
 def _numbered(entries: Sequence[Mapping[str, Any]], at_most: int) -> str:
     """Return a numbered list of sentences, each with the metrics that it is about."""
     return "\n".join(
-        f"{k}. {_plain(entry['sentence'])}"
-        + (f" ({_plain(listed(entry['metrics'], at_most))})" if entry["metrics"] else "")
+        f"{k}. {plain(entry['sentence'])}"
+        + (f" ({plain(listed(entry['metrics'], at_most))})" if entry["metrics"] else "")
         for k, entry in enumerate(entries, 1)
     )
 
@@ -219,6 +223,6 @@ def _fenced(language: str, text: str) -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return the text on one line, escaped so that Markdown does not interpret any character of it."""
     return MEANT.sub(r"\\\g<0>", " ".join(text.split())).replace("<", "&lt;")

@@ -14,6 +14,7 @@ from unweave.report.answer import (
     answer_of,
     compared_answer,
     factor_table,
+    latent_table,
     layer_table,
     left_out,
     parts_sentence,
@@ -50,11 +51,15 @@ def notebook_view(evaluation: Evaluation) -> str:
 
 def _of_one(answer: Answer) -> Iterable[str]:
     factors, questions = factor_table(answer.factors), question_table(answer.questions)
+    if answer.spectrum is not None:
+        latents = latent_table(answer.spectrum)
+        yield _table(latents.heads, latents.rows)
     if factors.rows:
         yield _table(factors.heads, factors.rows)
     sentences = (left_out(answer.factors), answer.identified, parts_sentence(answer.parts), answer.axes)
     yield f"<p>{escape(' '.join(filter(None, sentences)))}</p>"
-    yield _table(questions.heads, questions.rows)
+    if questions.rows:
+        yield _table(questions.heads, questions.rows)
     yield from (f"<p>{escape(sentence)}</p>" for sentence in answer.reading if sentence)
 
 

@@ -35,6 +35,7 @@ from unweave.report.answer import (
     compared_by,
     fitting_advice,
     layer_table,
+    n_rows_given,
     noise_sentence,
     parts_sentence,
     plain_answer,
@@ -45,7 +46,7 @@ from unweave.report.answer import (
 from unweave.report.cite import bibtex, methods_paragraph
 from unweave.report.latex import latex_rows
 from unweave.score import Score, ShownMatrix
-from unweave.sentences import counted, fixed, listed
+from unweave.sentences import counted, fixed, listed, say
 from unweave.trust.comparison import Comparison
 from unweave.trust.floors import NoiseFloor
 from unweave.trust.verdict_record import SECTIONS, Level, Reason
@@ -165,7 +166,7 @@ def verdict_fields(row: Row, evaluation: Evaluation) -> dict[str, Any] | None:
         _reason_fields(reason) | {"instead": fitting_advice(reason, evaluation, row.representation)}
         for reason in row.verdict.reasons
     ]
-    return {"level": row.level, "reasons": reasons}
+    return {"level": row.level, "reasons": reasons if evaluation.data.factors else []}
 
 
 def _factor_band(floor: NoiseFloor, factor: str) -> list[float]:
@@ -537,7 +538,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         ],
         "pairs": data.matched_pairs,
         "rankings": _rankings(evaluation) if len(names) > 1 else {},
-        "trusted": trusted_scores(metrics),
+        "trusted": trusted_scores(metrics) if data.factors else say("verdicts_need_factors"),
         "data": {
             "n_rows": data.n_rows,
             "n_dropped": data.n_dropped,
@@ -548,7 +549,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
             ],
             "versions": data.versions,
         },
-        "counts": _level_counts(metrics),
+        "counts": _level_counts(metrics) if data.factors else {},
         "metrics": metrics,
         "reasons": shared_reasons(evaluation, main_only=False),
         "notes": [{"sentence": sentence, "metrics": list(labels)} for sentence, labels in evaluation.notes.items()],
@@ -556,7 +557,8 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "matrices_left_out": sum(n_left_out for _, n_left_out in matrices),
         "charts": charts[:n_charts],
         "charts_left_out": len(charts[n_charts:]),
-        "diagnosis": [diagnosis_summary(evaluation, name, detail) for name in names],
+        "diagnosis": [diagnosis_summary(evaluation, name, detail) for name in names] if data.n_rows else [],
+        "traversals": data.traversals.get(names[0], ()) if len(names) == 1 else (),
     }
     summary["writing"] = {
         "methods": methods_paragraph(summary),
@@ -699,6 +701,11 @@ def _subtitle(evaluation: Evaluation) -> str:
         return "A decoder alone, without factors and codes."
     sizes = [entry.n_codes for entry in data.representations.values()]
     codes = counted(sizes[0], "code") if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,} codes"
+    given = {entry.n_codes for entry in data.screening.values()}
+    if len(data.screening) == len(sizes) == 1:
+        codes = f"{sizes[0]:,} of {counted(max(given), 'code')}"
+    n_all = n_rows_given(evaluation, evaluation.representations[0])
+    rows = f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
     dropped = f"; {counted(data.n_dropped, 'row')} with missing values dropped" if data.n_dropped else ""
     factors = f"{counted(len(data.factors), 'factor')} and " if data.factors else ""
-    return f"{factors}{codes} on {counted(data.n_rows, 'row')}{dropped}."
+    return f"{factors}{codes} on {rows}{dropped}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from io import StringIO
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,11 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from unweave.evaluation.concepts import ConceptReport
 from unweave.evaluation.probe import ProbeReport
 from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.evaluation.similarity import Similarity
 from unweave.evaluation.unlabelled import RunPair, Unlabelled
-from unweave.metrics.concepts import ConceptReport
 from unweave.report.terminal import plain_table
 from unweave.sentences import counted, fixed
 
@@ -31,20 +32,20 @@ def concept_table(found: ConceptReport) -> Group:
     rows, totals = found.rows(), found.totals()
     shown = plain_table()
     probes = [f"probe_{k}" for k in found.probes.k]
-    headings = ["concept", "share", "best code", "F1", "(trivial)", "AUROC", "(chance)", "AP"]
-    for heading in [*headings, *(f"k = {k}" for k in found.probes.k), "split over", "absorbed by"]:
+    single = {"f1": "F1", "auroc": "AUROC", "average_precision": "AP"}
+    measures = single | {name: f"k = {name.removeprefix('probe_')}" for name in probes}
+    headings = [heading for name in measures.values() for heading in (name, "(noise)")]
+    for heading in ["concept", "share", "best code", *headings, "split over", "absorbed by"]:
         shown.add_column(heading, justify="left" if heading in ("concept", "best code") else "right")
     for row in rows[:MOST_CONCEPTS]:
+        numbers = [
+            number for name in measures for number in (_with_interval(row, name), _defined(row[f"{name}_floor"]))
+        ]
         shown.add_row(
             row["concept"],
             f"{100 * row['prevalence']:.3g} %",
-            row["f1_code"],
-            fixed(row["f1"], 2),
-            fixed(row["f1_of_chance"], 2),
-            fixed(row["auroc"], 2),
-            fixed(row["auroc_of_chance"], 2),
-            fixed(row["average_precision"], 2),
-            *(fixed(None if row[name] != row[name] else row[name], 2) for name in probes),
+            _best_code(row),
+            *numbers,
             counted(row["specific_codes"], "code") if row["split"] else "",
             counted(row["absorbing_codes"], "code") if row["absorbing_codes"] else "",
         )
@@ -55,15 +56,32 @@ def concept_table(found: ConceptReport) -> Group:
         shown,
         *([Text(f"{counted(hidden, 'concept')} {are} not shown; --json writes all of them.")] if hidden > 0 else []),
         Text(READING, style="dim"),
+        *(Text(note, style="dim") for note in found.notes()),
         Text(_codes(found)),
     )
 
 
+def _best_code(row: dict[str, Any]) -> str:
+    """The code with the largest F1; if others have the same F1, their number, because the choice is then arbitrary."""
+    named = row["f1_code"] if row["f1_sign"] > 0 else f"not {row['f1_code']}"
+    return named if row["f1_ties"] == 1 else f"{named} (1 of {row['f1_ties']:,} with this F1)"
+
+
+def _with_interval(row: dict[str, Any], name: str) -> str:
+    ends = row[f"{name}_interval"]
+    return _defined(row[name]) + (f" ({fixed(ends[0], 2)} to {fixed(ends[1], 2)})" if ends else "")
+
+
+def _defined(number: float) -> str:
+    return fixed(None if math.isnan(number) else number, 2)
+
+
 READING = (
     "F1, AUROC and average precision (AP) are each the maximum over single codes; 'best code' is the code with the "
-    "highest F1. 'Trivial' is the F1 of predicting the concept for every sample. 'Chance' is the expected maximum "
-    "AUROC of the same number of random codes. The columns k = 1, 2, ... are the held-out AUROCs of probes on k codes; "
-    "random codes score 0.5."
+    "highest F1, and 'not' means that it is low where the concept is present. The columns k = 1, 2, ... are held-out "
+    "AUROCs of probes on k codes. 'Noise' is the mean score of as many random codes, and brackets have 95 % intervals. "
+    "'unweave explain concept_f1' describes F1, and concept_auroc, concept_average_precision, concept_probe, "
+    "concept_splitting and concept_absorption describe the others."
 )
 
 

@@ -28,8 +28,10 @@ from unweave.report.answer import (
     compared_answer,
     compared_by,
     factor_table,
+    latent_table,
     layer_table,
     left_out,
+    n_rows_given,
     parts_sentence,
     question_table,
     representation_table,
@@ -209,6 +211,11 @@ def text_table(evaluation: Evaluation) -> str:
 def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     answer = answer_of(evaluation)
     yield Prose(answer.headline, style="bold")
+    if answer.spectrum is not None:
+        yield text_columns(latent_table(answer.spectrum), wrapped=("latent", "shares most with"))
+        yield Prose(answer.identified)
+        yield Prose(answer.reading[0], style="dim")
+        yield Text()
     if answer.factors:
         narrow = () if width >= WIDE else ("one code", "own codes", "leakage") if width >= NARROW else RECOVERIES
         yield text_columns(factor_table(answer.factors), wrapped=("where", "leakage"), left_out=("note", *narrow))
@@ -302,4 +309,6 @@ def _heading(evaluation: Evaluation) -> str:
     if len(given) == len(data.representations) == 1:
         codes = f"{min(sizes):,} of {counted(max(given), 'code')}"
     stated = f"{counted(len(data.factors), 'factor')} ({factors})" if factors else "no factors"
-    return f"{counted(data.n_rows, 'row')}, {stated}, {codes}"
+    n_all = n_rows_given(evaluation, evaluation.representations[0])
+    rows = f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
+    return f"{rows}, {stated}, {codes}"

@@ -29,38 +29,25 @@ from unweave.randomness import random_stream
 from unweave.responses.factor_bases import FactorView, factor_view
 
 ROWS_TO_SCREEN = 300
-
 ROWS_TO_DECIDE = 1000
 
 # largest unexplained shares: without a condition, and if they decrease with the number of rows
 OPEN = (0.0005, 0.02)
-
 OPEN_CLASSES = (0.05, 0.35)
-
 TIED = 0.1
-
 SHRUNK = 0.75
 
 # unexplained share on few rows: accepted up to the first number, rejected above the second, and in between accepted if
 # it is at most the third number times the share on quarters of these rows
 AT_FIRST = (0.003, 0.05, 0.5)
-
 CLASSES_AT_FIRST = (0.05, 0.6, 0.8)
-
 PAIRS_PER_TARGET = 3
-
 NO_PAIR = 0.85  # largest share that low-degree functions of two factors may leave unexplained if they determine a third
-
 MOST_FACTORS_IN_ALL_PAIRS = 50
-
 SOURCES_OF_MANY = 8
-
 MOST_DECISIONS = 6
-
 ROWS_PER_FUNCTION = 3
-
 NEARLY_BEST = 1.3
-
 Candidate = tuple[int, tuple[int, ...]]
 
 
@@ -333,11 +320,8 @@ def _parts(rows: Rows, n_parts: int) -> list[Rows]:
 
 
 MOST_ROWS = 4000
-
 FEWEST_ROWS = 50
-
 MOST_FACTORS = 64
-
 BETTER = 0.01  # smallest gain in worth for which a factor replaces another
 
 

@@ -24,13 +24,9 @@ from unweave.evidence import Evidence
 from unweave.memo import memoised
 
 MOST_CLASSES = 10
-
 APART = 2.0
-
 DEGREE = 4
-
 DEGREE_OF_FEW_ROWS = 2
-
 ROWS_FOR_DEGREE = 200
 
 
@@ -97,7 +93,7 @@ def factor_view(evidence: Evidence, j: int) -> FactorView:
     if indicators is not None:
         inputs = APART * indicators if scores is None else scores[:, None]
         classes = labels if few_classes else _merged(labels)
-        basis, targets = _basis(indicators), _indicators_of(classes)
+        basis, targets = _basis(indicators), np.eye(classes.max() + 1)[classes]
         return FactorView(name, inputs, basis, targets, scores, classes, numbers, column, scores)
     assert scores is not None
     degree = DEGREE if column.size >= ROWS_FOR_DEGREE else DEGREE_OF_FEW_ROWS
@@ -126,12 +122,7 @@ def _merged(labels: NDArray[np.intp]) -> NDArray[np.intp]:
     return merged
 
 
-def _indicators_of(labels: NDArray[np.intp]) -> FloatArray:
-    return (labels[:, None] == np.arange(labels.max() + 1)).astype(np.float64)
-
-
 LEAST_NATS = 0.02
-
 LEAST_SPREAD = 0.002  # relative to the widest code; spread is the distance between the 10 % and 90 % quantiles
 
 
@@ -184,17 +175,11 @@ def _named(evidence: Evidence, those: np.ndarray) -> tuple[str, ...]:
 
 
 MOST_FUNCTIONS = 8  # functions of a factor that is fitted alone
-
 MOST_ADDITIVE = 6  # functions of each factor if all factors are fitted jointly
-
 ROWS_PER_FUNCTION = 25
-
 ROWS_PER_COEFFICIENT = 5
-
 FEW_LEVELS = 12
-
 LUMP, FEWEST_IN_LUMP, N_GAPS = 0.05, 10, 40  # smallest share and number of rows in a cluster; number of gaps tried
-
 LEVEL_SCALE = 2.0  # distance between levels of a categorical factor in a kernel
 
 

@@ -32,9 +32,7 @@ from unweave.responses.factor_bases import (
 )
 
 KERNELS: tuple[KernelName, ...] = ("pairs", "joint")
-
 PENALTIES = (1e-4, 1e-2, 0.3)
-
 MOST_INTERACTION_ROWS = 500
 
 
@@ -117,11 +115,6 @@ class LocalFit:
     noise: FloatArray
 
 
-def smooth_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> FloatArray:
-    """Out-of-fold predictions of all codes from smooth functions of one factor."""
-    return out_of_fold_least_squares(factor.smooth, codes, fold)
-
-
 def local_fit(factor: FactorBases, codes: FloatArray, fold: Folds) -> LocalFit:
     """Predictions from rows of other folds that are next to each row along the factor.
 
@@ -181,26 +174,17 @@ def _level_means(level: Folds, codes: FloatArray, fold: Folds) -> FloatArray:
 
 
 MODELS = ("one factor, smooth", "one factor, with jumps", "linear", "additive", "pairs", "joint")
-
 SMOOTH, JUMPS, LINEAR, ADDITIVE, PAIRS, JOINT = range(len(MODELS))
-
 NEGLIGIBLE = 0.003  # share of a code's variance; interactions that explain less are ignored
 
 # for each model, the largest excess of its loss over the smallest loss: in standard errors, and as a share of variance
 ALLOWED = ((2.0, 0.0), (2.0, 0.0), (1.0, NEGLIGIBLE), (1.0, NEGLIGIBLE))
-
 MOST_OF_IT = 0.5
-
 OF_OTHERS = 0.001  # a code depends on one factor if other factors cause at most this share of its fit's variance
-
 TINY = 1e-12
-
 LUCK = 0.01  # probability that any code of pure noise counts as informative
-
 MOST_CODES_AT_ONCE = 128
-
 MOST_ROWS = 1000
-
 DRAWS = 20
 
 
@@ -434,7 +418,8 @@ def _one_factor_fits(
     noise = np.zeros(codes.shape[1])
     for j, factor in enumerate(factors):
         local = local_fit(factor, codes, fold)
-        for kind, fit in ((SMOOTH, smooth_fit(factor, codes, fold)), (JUMPS, local.of_three), (JUMPS, local.of_many)):
+        smooth = out_of_fold_least_squares(factor.smooth, codes, fold)
+        for kind, fit in ((SMOOTH, smooth), (JUMPS, local.of_three), (JUMPS, local.of_many)):
             loss = np.square(codes - fit).mean(axis=0)
             better = loss < least[kind]
             least[kind, better], used[kind, better] = loss[better], j

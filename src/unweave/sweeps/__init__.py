@@ -3,15 +3,4 @@
 from unweave.sweeps.execution import SweepStopped, run
 from unweave.sweeps.sweep import AllRows, Cell, Measurement, Protocol, Sweep, grid, measured, summary
 
-__all__ = [
-    "AllRows",
-    "Cell",
-    "Measurement",
-    "Protocol",
-    "Sweep",
-    "SweepStopped",
-    "grid",
-    "measured",
-    "run",
-    "summary",
-]
+__all__ = ["AllRows", "Cell", "Measurement", "Protocol", "Sweep", "SweepStopped", "grid", "measured", "run", "summary"]

@@ -36,14 +36,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 SCHEMA = "unweave.sweep/2"
-
 TRIES = 2
 IDLE_SECONDS = 10.0  # after which a process without work ends
 WATCH_SECONDS = 0.5
 CELLS_IN_CLUSTER = 1000
 CONNECT_SECONDS = 10
 NO_WORKERS_SECONDS = 30.0
-
 Compute = Callable[[Any], Any]  # from a task to its result
 
 
@@ -190,7 +188,9 @@ def _client(address: str) -> Any:
     try:
         return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
     except (OSError, ValueError) as error:
-        raise InputError(f"No Dask scheduler answers at {address!r}: {' '.join(str(error).split())}") from None
+        raise InputError(
+            f"No Dask scheduler answers at {address!r} ({' '.join(str(error).split())}): check the address."
+        ) from None
 
 
 def run(
@@ -247,6 +247,10 @@ def run(
         raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
     if time_limit is not None and not time_limit > 0:
         raise OptionError(f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0.")
+    if not isinstance(sweep, Sweep):
+        raise OptionError("This is not a sweep: make one with unweave.sweeps.grid.")
+    if not isinstance(folder, (str, Path)):
+        raise OptionError(f"A folder of type {type(folder).__name__} is no path: name a folder.")
     polars_for("The table of a sweep")  # before anything is computed
     keys = [row_keys(cell) for cell in sweep.cells]
     n_results = len({key for of_cell in keys for key in of_cell.values()})

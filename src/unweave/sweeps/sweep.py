@@ -27,6 +27,7 @@ from unweave.evaluation.choose import MetricChoice, chosen_by_text, chosen_metri
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.names import explains_options
+from unweave.options import Count, Whole, checks_options
 from unweave.randomness import import_without_drawing, random_stream, seed_range
 from unweave.score import Score
 from unweave.trust.scoring import result_or_reason, takes_seed
@@ -212,6 +213,7 @@ def scored(entry: Any, evidence: Evidence, seed: int) -> Score:
     return entry(evidence, rng=seed) if takes_seed(entry) else entry(evidence)
 
 
+@checks_options
 def measured(label: str, score: Callable[[], Score]) -> Measurement:
     """The measurement from a call of ``score``; an error becomes nan with a problem.
 
@@ -225,6 +227,8 @@ def measured(label: str, score: Callable[[], Score]) -> Measurement:
     seconds = time.perf_counter() - start
     if isinstance(result, Finding):
         return unmeasured(label, result, seconds)
+    if not isinstance(result, Score):
+        raise OptionError(f"The function of {label!r} returned {type(result).__name__}: let it return a Score.")
     reason = (" ".join(map(str, result.caveats)) or "undefined") if math.isnan(result.raw) else None
     return Measurement(label, result.value, float(result.raw), reason, seconds)
 
@@ -237,11 +241,11 @@ def unmeasured(label: str, reason: Finding, seconds: float = math.nan) -> Measur
 
 
 Label = str | int | float | bool | None
-
 RESULT_COLUMNS = ("metric", "value", "raw", "problem")
 NOT_LABELS = frozenset({*RESULT_COLUMNS, "n_rows", "seed", "key", "seconds"})
 
 
+@checks_options
 @dataclass(frozen=True)
 class Cell:
     """One data set and the metrics to compute on it.
@@ -270,17 +274,13 @@ class Cell:
 
     world: Any
     encoder: Any
-    n_rows: int
-    seed: int
+    n_rows: Count
+    seed: Whole
     metrics: Mapping[str, Any] | Iterable[MetricChoice]
     protocol: Protocol = AllRows()
     labels: Mapping[str, Label] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, least in (("n_rows", 1), ("seed", 0)):
-            given = getattr(self, name)
-            if isinstance(given, bool) or not isinstance(given, int) or given < least:
-                raise OptionError(f"{name}={given!r} of a cell is not a whole number from {least}.")
         for name, label in self.labels.items():
             if name in NOT_LABELS or not (label is None or isinstance(label, (str, int, float, bool))):
                 raise OptionError(
@@ -305,6 +305,7 @@ class Cell:
         return dataclasses.replace(self, metrics={label: self.metric_by_label[label] for label in labels})
 
 
+@checks_options
 @dataclass(frozen=True)
 class Sweep:
     """A name and the cells, in the order of the table; `grid` creates one.
@@ -326,6 +327,7 @@ class Sweep:
 
 
 @explains_options
+@checks_options
 def grid(
     name: str,
     *,
@@ -406,6 +408,8 @@ def summary(table: pl.DataFrame, level: float = 0.95) -> pl.DataFrame:
     """
     import polars as pl
 
+    if not isinstance(table, pl.DataFrame) or not {"seed", "metric", "value", "problem"} <= {*table.columns}:
+        raise InputError("This is not the table of a sweep: pass what unweave.sweeps.run returned.")
     groups = [name for name in table.columns if name not in ("seed", "value", "raw", "problem")]
     rows: list[dict[str, Any]] = []
     for labels, group in table.group_by(groups, maintain_order=True):

@@ -21,6 +21,7 @@ from unweave.models.networks import MLP, Trunk
 from unweave.models.objectives import Objective, setting_name
 from unweave.models.training import TrainingSettings
 from unweave.models.training_file import DataSetChoice
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.sweeps.sweep import Measurement, scores_of_evidence
 
@@ -76,6 +77,7 @@ class RunComparison:
         return score
 
 
+@checks_options
 def compared_runs(
     models: Sequence[TrainedModel],
     dataset: DataSet,

@@ -10,13 +10,14 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.errors import InputError
 from unweave.evidence import Posterior
-from unweave.options import Finite, checks_options
+from unweave.options import Finite, Width, checks_options
 
 Mixing = Literal["reflection", "identity"]
 ORTHONORMAL = 1e-8
 
 
-def reflection(n_codes: int) -> FloatArray:
+@checks_options
+def reflection(n_codes: Width) -> FloatArray:
     """I - 2/L 11', an orthonormal matrix that mixes every code with all others (002, section 4.1).
 
     >>> matrix = reflection(3)
@@ -77,7 +78,8 @@ class Synergy:
         return _transformed(posterior, transform)
 
 
-def mixing_matrix(mixing: Mixing | tuple[tuple[float, ...], ...], n_codes: int) -> FloatArray:
+@checks_options
+def mixing_matrix(mixing: Mixing | tuple[tuple[float, ...], ...], n_codes: Width) -> FloatArray:
     """The orthonormal matrix U of an attack, by name or as rows of numbers.
 
     >>> mixing_matrix("identity", 2).tolist()

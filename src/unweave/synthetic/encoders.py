@@ -13,8 +13,8 @@ from scipy.special import ndtri
 
 from unweave.arrays import FloatArray
 from unweave.errors import InputError, OptionError
-from unweave.estimators.matching import best_matching
-from unweave.options import Count, Finite, Whole, checks_options
+from unweave.estimators.correlation import best_matching
+from unweave.options import Count, Finite, Whole, Width, checks_options
 from unweave.randomness import random_stream
 
 Rng = int | np.random.Generator
@@ -93,7 +93,8 @@ class LinearMap(ABC):
         return np.divide(squares, totals, out=np.full_like(squares, np.nan), where=totals > 0)
 
 
-def mixing_share(encoder: Encoder, n_factors: int, rng: Rng = 0) -> float:
+@checks_options
+def mixing_share(encoder: Encoder, n_factors: Width, rng: Rng = 0) -> float:
     """1 minus the mean purity of the best matching of codes and factors; 0 for codes of one factor each, 1 for noise.
 
     The matching has min(m, d) pairs, so factors that are lost do not count.

@@ -14,9 +14,7 @@ from unweave.randomness import random_stream
 from unweave.synthetic.worlds import world_stream
 
 HALF_LOG_2PI_E = float(0.5 * (1 + np.log(2 * np.pi)))
-
 ROWS_PER_BLOCK = 1000
-
 N_NODES = 40  # of quadrature
 
 

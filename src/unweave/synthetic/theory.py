@@ -13,7 +13,7 @@ from scipy.special import betainc, betaincinv, ndtr
 
 from unweave.arrays import FloatArray
 from unweave.errors import InputError, OptionError
-from unweave.estimators.matching import best_matching
+from unweave.estimators.correlation import best_matching
 from unweave.evidence import Posterior
 from unweave.options import Count, Finite, Positive, Several, Share, Within, checks_options
 from unweave.randomness import random_stream
@@ -71,7 +71,7 @@ def mcc_of_linear_map(matrix: FloatArray, covariance: FloatArray) -> float:
 
 
 @checks_options
-def mcc_of_distributed(k: Several) -> float:
+def mcc_of_distributed(k: Annotated[int, Within(2, 1000)]) -> float:
     """MCC of E8 with k codes for each factor, for infinitely many samples of standard normal factors.
 
     For k = 2, it is corr(z, sin z) = e^(-1/2) / sqrt((1 - e^(-2)) / 2) = .9225, because cos z is even and therefore
@@ -150,7 +150,6 @@ def r2_of_dropped(n_codes: Count, n_factors: Count, rho: Share = 0.0) -> float:
 
 
 FEWEST_DRAWS, MOST_DRAWS = 20, 2000
-
 ENTRIES_DRAWN = 5_000_000  # of all random matrices together
 
 

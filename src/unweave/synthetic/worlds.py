@@ -16,9 +16,7 @@ from unweave.randomness import random_stream
 from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
 
 Rng = int | np.random.Generator
-
 Marginal = Literal["gaussian", "uniform", "truncated", "discrete"]
-
 N_VALUES = 10
 
 
@@ -104,6 +102,7 @@ class NumberedFactors:
         return self.n_factors - len(self.constraints)
 
 
+@checks_options
 def with_marginal(standard_normal: FloatArray, marginal: Marginal) -> FloatArray:
     """Standard normal columns, transformed by an increasing function to another distribution.
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
-from unweave.estimators.matching import best_matching
+from unweave.estimators.correlation import best_matching
 from unweave.estimators.regression import harmonics, normal_quantiles
 from unweave.evidence import Evidence
 from unweave.responses.constraints import factor_constraints

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +16,7 @@ from unweave.errors import InputError, OptionError
 from unweave.estimators.independence import corrected
 from unweave.evidence import Evidence
 from unweave.findings import Finding
+from unweave.options import checks_options
 from unweave.trust.budget import N_PARTS
 from unweave.trust.intervals import PartScores, check_level, part_scores
 
@@ -44,6 +45,19 @@ def tied_letters(order: list[str], told_apart: set[frozenset[str]]) -> dict[str,
     {'a': 'a', 'b': 'ab', 'c': 'b'}
     """
     return letters_of(order, sets_of_ties(order, told_apart))
+
+
+def tied_with_best(ties: Iterable[tuple[str, ...]], doubted: Collection[str] = ()) -> tuple[str, ...]:
+    """Names that do not differ significantly from the first one, if any name does; without doubted names.
+
+    >>> tied_with_best([("a", "b"), ("b", "c")]), tied_with_best([("a", "b")])
+    (('a', 'b'), ())
+    """
+    sets = list(ties)
+    first = next((name for names in sets for name in names), None)
+    tied = dict.fromkeys(name for names in sets if first in names for name in names)
+    everyone = {name for names in sets for name in names}
+    return tuple(name for name in tied if name not in doubted) if len(tied) < len(everyone) else ()
 
 
 def letters_of(order: list[str], ties: tuple[tuple[str, ...], ...]) -> dict[str, str]:
@@ -163,6 +177,7 @@ class Comparison:
 
         return comparison_view(self)
 
+    @checks_options
     def between(self, first: str, second: str) -> Difference:
         """The difference of these two representations, given in any order; the better one comes first in the result."""
         for found in self.differences:
@@ -172,6 +187,7 @@ class Comparison:
         raise OptionError(f"{first!r} and {second!r} were not compared: choose two of {names}.")
 
 
+@checks_options
 def compared(
     metric: Choice,
     evidences: Mapping[str, Evidence],

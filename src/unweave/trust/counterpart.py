@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from unweave.arrays import FloatArray, Rows
-from unweave.estimators.matching import best_matching
+from unweave.estimators.correlation import best_matching
 from unweave.estimators.regression import GaussianKernel, unexplained_variance
 from unweave.evidence import Evidence, Posterior
 from unweave.evidence.splits import clusters

@@ -11,10 +11,11 @@ from typing import Any, Self
 import numpy as np
 
 from unweave.arrays import Rows
-from unweave.codec import plain_data, restored
+from unweave.codec import plain_data, read_record
 from unweave.estimators.counts import entropy_of_counts
 from unweave.evidence import Evidence
 from unweave.findings import Finding
+from unweave.options import checks_options
 from unweave.responses.constraints import (
     FEWEST_ROWS,
     MOST_FACTORS,
@@ -320,7 +321,7 @@ class Diagnosis:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Diagnosis from the output of `to_dict`; derived quantities are computed again."""
-        return restored(cls, data)
+        return read_record(cls, data)
 
 
 __all__ = [
@@ -336,6 +337,7 @@ __all__ = [
 REPEATED = 0.5
 
 
+@checks_options
 def diagnose(evidence: Evidence, *, seed: int = 0) -> Diagnosis:
     """Measure the properties of the data that decide whether a metric can be trusted.
 

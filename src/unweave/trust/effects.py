@@ -12,6 +12,7 @@ import numpy as np
 from unweave.card.decorator import Choice, card_of
 from unweave.evidence import Evidence
 from unweave.evidence.splits import clusters
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.responses.factor_bases import varying_places
 from unweave.responses.responses import distinct_factors
@@ -35,6 +36,8 @@ MISFIT = 0.10  # tolerated error of the score of modelled codes for the observed
 EXPLICITNESS = "explicitness"
 
 MEAN = 1e-6
+
+PRECISE = 0.005  # standard error of a mean over draws, as a share of the metric's range, at which no more are drawn
 
 Draws = tuple[Evidence, ...]
 
@@ -185,13 +188,21 @@ class Steps:
         return self._mean(metric, self.without_collapsed, score) if self.without_collapsed else math.nan
 
     def _mean(self, metric: Choice, draws: Draws, score: Score) -> float:
-        """Mean of the raw scores, clipped after averaging, because clipping first would raise a mean near the bound."""
+        """Mean of the raw scores, clipped after averaging, because clipping first would raise a mean near the bound.
+
+        Draws stop after an even number of them, as two models may take turns, once the mean is precise.
+        """
         if len(draws) == 1 and self._is_observed(draws[0]):
             return score.value
-        key = (id(metric), *map(id, draws))
+        key, width = (id(metric), *map(id, draws)), score.bounds[1] - score.bounds[0]
         if key not in self.scores:
-            found = [score_or_reason(metric, evidence) for evidence in draws]
-            self.scores[key] = float(np.clip(np.mean(raw_values(found)), *score.bounds))
+            values: list[float] = []
+            for evidence in draws:
+                values += raw_values([score_or_reason(metric, evidence)])
+                limit = PRECISE * width * math.sqrt(len(values)) if math.isfinite(width) else -1.0
+                if len(values) % 2 == 0 and np.std(values, ddof=1) <= limit:
+                    break
+            self.scores[key] = float(np.clip(np.mean(values), *score.bounds))
         return self.scores[key]
 
     def _is_observed(self, drawn: Evidence) -> bool:
@@ -292,6 +303,7 @@ def _some_collapsed(evidence: Evidence, diagnosis: Diagnosis) -> bool:
     return bool(varying) and len(diagnosis.dead_codes) < evidence.n_codes
 
 
+@checks_options
 def without_codes(evidence: Evidence, names: Sequence[str]) -> Evidence:
     """The evidence without these codes; a posterior is replaced by its point codes.
 

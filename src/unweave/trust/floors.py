@@ -20,6 +20,7 @@ from unweave.evidence.decoders import Sampler, Unpaired
 from unweave.evidence.splits import shuffled_rows
 from unweave.findings import Finding
 from unweave.memo import drawn_together
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust.budget import FEWEST_DRAWS, N_DRAWS, DrawPlan
@@ -194,8 +195,8 @@ class NoiseFloor:
     by_formula : float
         The theoretical floor for independent columns if the metric's card states a formula; otherwise nan.
     per_factor_floor, per_factor_upper : dict of name to float
-        Mean and 95 % quantile (5 % where lower is better) of the null scores of every factor, if the metric has a score
-        for each factor.
+        Mean of the null scores of every factor, and their upper quantile (lower where lower is better) at 5 % divided
+        by the number of factors, so that 5 % is the level of all together; if the metric has a score for each factor.
     notes : tuple of Finding
         Caveats.
     reason : Finding, optional
@@ -225,6 +226,7 @@ class NoiseFloor:
         return not math.isnan(self.floor)
 
 
+@checks_options
 def noise_floor(
     metric: Choice,
     evidence: Evidence,
@@ -367,7 +369,8 @@ def decided(score: Score, raw: float, tested: bool, drawn: list[Score | None]) -
     width = score.bounds[1] - score.bounds[0]
     if values.size < FEWEST_FOR_FLOOR:
         return False
-    if math.isfinite(width) and np.nanstd(values, ddof=1) > PRECISION * width * math.sqrt(values.size):
+    known = values[~np.isnan(values)]
+    if math.isfinite(width) and known.size > 1 and known.std(ddof=1) > PRECISION * width * math.sqrt(values.size):
         return False
     n_above = int((~_worse(score.lower_is_better, raw, values)).sum())
     return not tested or n_above >= ENOUGH_ABOVE or (n_above == 0 and values.size >= FEWEST_DRAWS)
@@ -426,6 +429,8 @@ def _summarised(
         if not math.isnan(here)
     }
     of_factors = {name: found for name, found in of_factors.items() if not np.isnan(found).all()}
+    share = (1 - UPPER) / max(1, len(of_factors))  # Bonferroni: one level for all factors together
+    for_each = share if card.lower_is_better else 1 - share
     return NoiseFloor(
         metric=card.name,
         kind=kind,
@@ -439,7 +444,7 @@ def _summarised(
         calibrated=(score.value - floor) / (best - floor) if abs(best - floor) >= TOO_CLOSE else math.nan,
         by_formula=_by_formula(metric, evidence),
         per_factor_floor={name: float(np.nanmean(found)) for name, found in of_factors.items()},
-        per_factor_upper={name: float(np.nanquantile(found, upper)) for name, found in of_factors.items()},
+        per_factor_upper={name: float(np.nanquantile(found, for_each)) for name, found in of_factors.items()},
         notes=tuple(notes),
     )
 

@@ -18,6 +18,7 @@ from unweave.errors import OptionError
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.memo import memoised
+from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust.budget import FEWEST_PARTS, N_PARTS, DrawPlan
@@ -289,6 +290,7 @@ class Interval:
         return (float(np.clip(self.lower, *self.bounds)), float(np.clip(self.upper, *self.bounds)))
 
 
+@checks_options
 def interval(
     metric: Choice,
     evidence: Evidence,

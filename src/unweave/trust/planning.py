@@ -16,6 +16,7 @@ from scipy.stats import norm
 
 from unweave.errors import InputError, OptionError
 from unweave.findings import Finding
+from unweave.options import checks_options
 from unweave.trust.comparison import Comparison
 from unweave.trust.intervals import check_level
 
@@ -59,6 +60,7 @@ level=0.95, notes=())
     notes: tuple[Finding, ...] = ()
 
 
+@checks_options
 def samples_needed(
     comparison: Comparison,
     first: str | None = None,

@@ -9,6 +9,7 @@ from unweave.card.decorator import Choice, card_of
 from unweave.errors import InputError
 from unweave.evidence import Evidence
 from unweave.findings import Finding
+from unweave.options import checks_options
 from unweave.score import Score
 from unweave.trust.counterpart import ENOUGH_ROWS
 from unweave.trust.diagnosis import Diagnosis, diagnose
@@ -183,6 +184,7 @@ def _advice(found: Finding) -> Finding:
     return Finding("read_a_lower_floor")
 
 
+@checks_options
 def score_changes(metric: Choice, evidence: Evidence, *, seed: int = 0) -> Mapping[str, Change]:
     """How a score changes with each effect that applies to these data, as in the reasons of a verdict.
 
@@ -210,6 +212,7 @@ def score_changes(metric: Choice, evidence: Evidence, *, seed: int = 0) -> Mappi
     return {change.effect: change for change in _effects(metric, evidence, seed)[1].changes}
 
 
+@checks_options
 def score_elsewhere(metric: Choice, evidence: Evidence, *, seed: int = 0) -> float:
     """The estimated score without the effects of `score_changes`, as far as their estimates are reliable.
 
@@ -225,6 +228,7 @@ def score_elsewhere(metric: Choice, evidence: Evidence, *, seed: int = 0) -> flo
     return found.elsewhere(score)
 
 
+@checks_options
 def modelled_score(metric: Choice, evidence: Evidence, *, seed: int = 0) -> float:
     """The score of modelled codes for the observed factors.
 
@@ -243,9 +247,10 @@ def modelled_score(metric: Choice, evidence: Evidence, *, seed: int = 0) -> floa
 
 
 def _effects(metric: Choice, evidence: Evidence, seed: int) -> tuple[Score, Effects]:
+    card = card_of(metric)  # refuses what is no metric
     score = metric(evidence)
     if not math.isfinite(score.bounds[1] - score.bounds[0]):
         raise InputError(
-            f"{card_of(metric).name} has no finite bounds, so its changes cannot be judged: use a metric with bounds."
+            f"{card.name} has no finite bounds, so its changes cannot be judged: use a metric with bounds."
         )
     return score, steps_of(evidence, diagnose(evidence), seed=seed).on(metric, score)

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from unweave.card.decorator import Choice, card_of, metric_of
+from unweave.errors import OptionError
 from unweave.evidence import Evidence
 from unweave.findings import Finding
+from unweave.options import checks_options
 from unweave.score import Score
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.effects import Change, Effects, Steps, steps_of
@@ -97,6 +99,7 @@ CROWDED = 0.1
 SIZE = "size"  # `Card.measures` of metrics that count codes and factors
 
 
+@checks_options
 def verdicts(
     metrics: Mapping[str, Choice],
     scores: Mapping[str, Score],
@@ -148,6 +151,8 @@ def verdicts(
         steps = check_steps(evidence, diagnosis, seed=seed)
     found = {}
     for label, score in scores.items():
+        if label not in metrics or not isinstance(score, Score):
+            raise OptionError(f"scores[{label!r}] has no metric, or is no Score: give both for every label.")
         metric, floor = metrics[label], (floors or {}).get(label)
         without = _without_meaning(metric, score)
         left_out = label in untried and _pairs_points(card_of(metric).needs)

@@ -8,7 +8,7 @@ from scipy import stats
 
 from unweave.auditing import Grid
 from unweave.auditing.measurement import PROPERTIES
-from unweave.auditing.properties import PropertyFinding, PropertyRow, _named, finding_of, mean_interval
+from unweave.auditing.properties import PropertyFinding, PropertyRow, finding_of, mean_interval
 
 GRID = Grid(
     n_factors=(5,), rhos=(0.0, 0.9), dropped=(1, 2), ratios=(2.0,), splits=(2,), mixed_shares=(), null_ratios=(0.1,)
@@ -205,14 +205,6 @@ def test_the_decisive_row_is_a_free_factor_that_costs_too_little_or_the_worst_of
     assert worst(enough) is enough
     assert worst(apart) is None
     assert worst(large, row(number=0.13, interval=(0.04, 0.3))).number == 0.13
-
-
-def test_points_are_named_by_their_place_on_the_curve():
-    names = {(point.name, point.x): _named(point) for point in POINTS}
-    assert names["P2", -1].endswith(", all kept, d = 5")
-    assert names["P2", 0].endswith(", free factors dropped 0, d = 5")
-    assert names["P1", 0.9].endswith(", rho 0.9, d = 5")
-    assert names["P4", 0.1].endswith(", m/n 0.1, d = 5")
 
 
 def test_one_seed_is_no_measurement_and_two_are():

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta
 
 from unweave.estimators import LinearCovariance, NonlinearCovariance
-from unweave.estimators.independence import Regressors, _row_blocks, corrected, covariance_p_values, pair_tests
+from unweave.estimators.independence import Regressors, corrected, covariance_p_values, pair_tests
 from unweave.estimators.regression import indicators
 
 LINEAR, NONLINEAR = LinearCovariance(), NonlinearCovariance()
@@ -72,11 +72,7 @@ def test_power_on_a_linear_dependence(test, rho):
 @pytest.mark.parametrize("rho", [0.0, 0.7])
 @pytest.mark.parametrize(
     "code",
-    [
-        lambda a, b, e: a**2 + e,
-        lambda a, b, e: np.cos(2 * a) + 0.5 * e,
-        lambda a, b, e: a * b + 0.5 * e,
-    ],
+    [lambda a, b, e: a**2 + e, lambda a, b, e: np.cos(2 * a) + 0.5 * e, lambda a, b, e: a * b + 0.5 * e],
     ids=["square", "wave", "product"],
 )
 def test_nonlinear_power_where_the_linear_test_has_little(code, rho):
@@ -255,9 +251,3 @@ def test_a_row_weighs_at_most_twenty_times_and_at_least_once():
 
     assert p_value(0.999) == p_value(0.95) != p_value(0.94)
     assert p_value(-0.5) == p_value(0.0) != p_value(0.01)
-
-
-@pytest.mark.parametrize(("n_columns", "height"), [(1, 2**18), (512, 512), (1024, 256), (5000, 256)])
-def test_blocks_of_rows_fit_into_the_cache_and_are_not_too_small(n_columns, height):
-    blocks = _row_blocks(2 * height + 1, n_columns)
-    assert [(block.start, block.stop) for block in blocks] == [(k * height, (k + 1) * height) for k in range(3)]

@@ -5,7 +5,6 @@ from sklearn.feature_selection import mutual_info_classif
 from sklearn.metrics import mutual_info_score
 
 from unweave.estimators import Histogram, NearestNeighbour
-from unweave.estimators import counts as module
 from unweave.estimators.counts import entropy_of_counts
 
 
@@ -27,15 +26,6 @@ def test_wide_label_alphabets_do_not_overflow():
     code, factor = labels_of(3000, high=2000), labels_of(3000, high=1500, seed=1)
     found = Histogram().label_information([code], [factor])[0, 0]
     assert found == pytest.approx(mutual_info_score(code, factor), abs=1e-9)
-
-
-def test_paired_counting_is_used_only_where_rows_are_many(monkeypatch):
-    seen = []
-    counted = module._counted
-    monkeypatch.setattr(module, "_counted", lambda *given: seen.append(given[-1]) or counted(*given))
-    for n_rows in (1000, 100_000):
-        Histogram().label_information([labels_of(n_rows, high=10)] * 2, [labels_of(n_rows, high=10, seed=1)])
-    assert seen == [1000]  # one joint count of 10 x 10 x 10 cells; few rows are counted in another way
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
@@ -129,15 +119,3 @@ def test_cells_and_labels_of_one_row_count_as_occupied():
     once = np.array([0, 0, 0, 1], dtype=np.uint16)
     entropy = float(entropy_of_counts(np.array([3, 1])))
     assert Histogram().label_information([once], [once])[0, 0] == pytest.approx(entropy)
-
-
-@pytest.mark.parametrize(("n_rows", "way"), [(5, "side by side"), (6, "two by two")])
-def test_columns_are_counted_side_by_side_if_two_of_them_fit_into_the_cache(monkeypatch, n_rows, way):
-    monkeypatch.setattr(module, "JOINT_INDICES_IN_CACHE", 10)
-    expected = np.array([[[1, 0], [1, n_rows - 2]]])
-    code, factor = np.ones((2, n_rows), dtype=np.uint16)
-    code[:2], factor[0] = 0, 0
-    assert [tables.tolist() for _, _, tables in module.joint_tables([code], [factor])] == [expected.tolist()]
-    monkeypatch.setattr(module, "_side_by_side", lambda *given: "side by side")
-    monkeypatch.setattr(module, "_two_by_two", lambda *given: "two by two")
-    assert module.joint_tables([code], [factor]) == way

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.feature_selection import mutual_info_classif
 
 from unweave.estimators import NearestNeighbour, UsableInformation
 from unweave.estimators import logistic as tuned_logistic
@@ -68,14 +67,6 @@ def test_more_labels_than_newton_steps_can_bear():
     labels = rng.integers(0, 200, 2000)
     columns = 3 * rng.normal(size=(200, 10))[labels] + 0.1 * rng.normal(size=(2000, 10))
     assert UsableInformation().share(columns, labels, np.arange(1600), np.arange(1600, 2000)) > 0.99
-
-
-def test_neighbours_in_one_dimension_are_those_of_the_sorted_search_and_of_scikit_learn():
-    columns, labels = noisy_classes(800)
-    one = NearestNeighbour(k=4).code_information(columns[:, :1], [labels.astype(np.uint16)])[0, 0]
-    assert label_information(columns[:, :1], labels, k=4) == pytest.approx(one, abs=1e-12)
-    theirs = mutual_info_classif(columns[:, :1], labels, discrete_features=False, n_neighbors=4, random_state=0)[0]
-    assert one == pytest.approx(theirs, abs=1e-3)
 
 
 def test_more_columns_tell_no_less_and_never_more_than_the_entropy():

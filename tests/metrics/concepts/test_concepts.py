@@ -8,16 +8,19 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
 from unweave import Evidence, InputError, OptionError
+from unweave.evaluation.concepts import concept_report
 from unweave.metrics.concepts import (
+    CONCEPT_METRICS,
     _most_different,
     code_usage,
-    concept_report,
     dictionary_matching,
     k_sparse_probing,
+    screened_codes,
     single_codes,
     split_concepts,
 )
 from unweave.metrics.screening import columns_of_dense
+from unweave.trust import noise_floor
 
 RNG = np.random.default_rng(0)
 CONCEPTS = (RNG.random((300, 3)) < 0.25).astype(int)
@@ -148,7 +151,7 @@ def test_bad_input_says_what_to_do():
 @pytest.mark.parametrize("n_present", [10, 25, 50])
 def test_the_f1_of_chance_is_that_of_a_code_that_is_always_on(n_present):
     present = np.arange(100) < n_present
-    always = concept_report({"red": present.astype(int)}, np.ones((100, 1))).rows()[0]
+    always = concept_report({"red": present.astype(int)}, np.ones((100, 1)), budget=0).rows()[0]
     assert always["f1_of_chance"] == pytest.approx(2 * n_present / (n_present + 100))
     assert always["f1"] == pytest.approx(always["f1_of_chance"])
 
@@ -264,8 +267,9 @@ def test_the_report_of_known_codes():
     """Of 40 samples 12 are red: code 0 is the concept, code 1 is dead, code 2 is always on, code 3 is half of it."""
     red = np.arange(40) < 12
     codes = np.column_stack([2.0 * red, np.zeros(40), np.ones(40), np.arange(40) < 6])
-    report = concept_report({"red": red.astype(int)}, codes)
-    (row,) = report.rows()
+    report = concept_report({"red": red.astype(int)}, codes, budget=1)
+    (whole,) = report.rows()
+    row = {name: value for name, value in whole.items() if not name.endswith(("_floor", "_upper", "_interval"))}
     assert row.pop("auroc_of_chance") == pytest.approx(0.5 + np.sqrt(41 / (12 * 12 * 28) * 2 * np.log(8)))
     assert row.pop("f1_of_chance") == pytest.approx(0.6 / 1.3)
     best = dict.fromkeys(("f1", "auroc", "average_precision"), 1.0)
@@ -289,10 +293,11 @@ def test_the_report_of_known_codes():
     assert totals == counts | found
     written = report.to_dict()
     assert written == {
-        "schema": "unweave.concepts/1",
+        "schema": "unweave.concepts/2",
         **report.totals(),
-        "concepts": report.rows(),
+        "concepts": [{name: None if value != value else value for name, value in whole.items()}],
         "codes": report.screening.rows(),
+        "notes": report.notes(),
     }
     assert [code["code"] for code in written["codes"]] == ["code 0", "code 3"]
 
@@ -300,7 +305,7 @@ def test_the_report_of_known_codes():
 def test_what_is_undefined_is_none_in_the_written_report():
     """A concept of one sample is missing in the training rows or in the test rows of the probes."""
     codes = np.random.default_rng(0).normal(size=(20, 2))
-    (row,) = concept_report({"rare": np.eye(20, dtype=int)[0]}, codes).to_dict()["concepts"]
+    (row,) = concept_report({"rare": np.eye(20, dtype=int)[0]}, codes, budget=1).to_dict()["concepts"]
     assert [row[f"probe_{k}"] for k in (1, 2, 5, 16)] == [None] * 4
     assert row["prevalence"] == 0.05
 
@@ -368,3 +373,109 @@ def test_equal_codes_are_counted_and_ordered_by_the_other_measures():
     assert found.f1_ties.tolist() == [2]
     no_better = single_codes({"red": red.astype(int)}, np.column_stack([np.ones(100), np.zeros(100)]))
     assert no_better.f1_ties.tolist() == [2]  # the F1 of predicting the concept for every sample
+
+
+MEASURES = ("f1", "auroc", "average_precision", "probe_1", "probe_2", "probe_5", "probe_16")
+
+
+def test_every_measure_has_a_floor_that_random_codes_reach_and_an_interval():
+    """The floor of a measure is what independent codes score; good codes lie above its upper end, with an interval."""
+    rng = np.random.default_rng(0)
+    red = rng.random(300) < 0.3
+    noise = np.where(rng.random((300, 20)) < 0.3, rng.random((300, 20)), 0.0)
+    (random,) = concept_report({"red": red.astype(int)}, noise, budget=3).rows()
+    good = np.column_stack([noise, red * rng.random(300) + 0.3 * rng.normal(size=300)])
+    (known,) = concept_report({"red": red.astype(int)}, good, budget=3).rows()
+    for measure in MEASURES:
+        assert abs(random[measure] - random[f"{measure}_floor"]) < 0.12
+        assert known[measure] > known[f"{measure}_upper"]
+        low, high = known[f"{measure}_interval"]
+        assert 0 <= low <= known[measure] <= high <= 1
+        assert 0 < high - low < 0.5
+    assert random["split_floor"] == random["absorbed_floor"] == 0.0
+
+
+def test_groups_raise_the_floors_of_codes_that_tell_groups_apart():
+    """Labels and codes are constant within 12 groups: the best of 40 codes is as good as the best of 40 random ones."""
+    above = {True: 0, False: 0}
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        group = rng.permutation(np.repeat(np.arange(12), 10))
+        codes = rng.random((12, 40))[group] + 0.01 * rng.random((120, 40))
+        concepts = {"red": (rng.permutation(12) < 5).astype(int)[group]}
+        for grouped in (True, False):
+            evidence = Evidence(concepts, codes, row_groups=group if grouped else np.arange(120))
+            for name in ("concept_f1", "concept_auroc", "concept_average_precision"):
+                floor = noise_floor(CONCEPT_METRICS[name], evidence, n_draws=19)
+                above[grouped] += floor.p_value <= 0.05
+    assert above[False] == 30
+    assert above[True] <= 6
+
+
+@pytest.mark.parametrize("thin", [False, True])
+def test_groups_are_units_of_screening_and_of_specific_codes(thin):
+    """A code that fires in a third of 15 groups is specific to a concept of groups by luck alone."""
+    found = {True: [0, 0], False: [0, 0]}
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        group = np.repeat(np.arange(15), 30)
+        codes = (rng.random((15, 60)) < 0.15)[group] * rng.random((450, 60))
+        concepts = {"red": (rng.permutation(15) < 7).astype(int)[group]}
+        for grouped in (True, False):
+            groups = group if grouped else None
+            given = Evidence(concepts, sparse.csr_array(codes) if thin else codes, row_groups=groups)
+            found[grouped][0] += int(split_concepts(given).specific[0])
+            found[grouped][1] += screened_codes(
+                concepts, sparse.csr_array(codes) if thin else codes, row_groups=groups
+            ).codes.size
+    assert found[False][0] > 50
+    assert found[False][1] > 300
+    assert found[True][0] <= 1
+    assert found[True][1] <= 5
+
+
+def test_groups_that_do_not_matter_change_no_p_value():
+    """Rows of a group that are no more alike than others leave the screening as it is, but for noise."""
+    rng = np.random.default_rng(0)
+    red = rng.random(600) < 0.3
+    codes = np.column_stack([red * rng.random(600), rng.random((600, 30))])
+    plain, grouped = (
+        screened_codes({"red": red.astype(int)}, codes, row_groups=groups) for groups in (None, np.arange(600) % 60)
+    )
+    assert plain.names[0] == grouped.names[0] == "code 0"
+    assert np.log(grouped.p_value[0]) == pytest.approx(np.log(plain.p_value[0]), rel=0.1)
+
+
+@pytest.mark.parametrize("name", CONCEPT_METRICS)
+def test_every_measure_is_explained_and_honours_its_card(name):
+    from unweave.card.explain import explained
+    from unweave.evaluation.choose import chosen_by_text
+
+    metric = chosen_by_text(name)
+    text = explained(metric)
+    assert text.startswith(f"{name}: ")
+    for part in ("Range:", "Chance level:", "Formula:", "Example:", "Avoid when:"):
+        assert part in text
+    rng = np.random.default_rng(1)
+    red, codes = (rng.random(200) < 0.3).astype(int), rng.random((200, 5))
+    score = metric({"red": red, "shape": rng.integers(0, 3, 200)}, codes)
+    assert list(score.per_factor) == ["red", "shape = 0", "shape = 1", "shape = 2"]
+    many, order = rng.integers(0, 2, 2000), rng.permutation(2000)
+    noisy = np.column_stack([many + rng.normal(size=2000), rng.random((2000, 3))])
+    again = metric({"red": many[order]}, noisy[order]).raw
+    assert again == pytest.approx(metric({"red": many}, noisy).raw, abs=metric.card.order_tolerance + 1e-9)
+    best = 3.0 * np.column_stack([red, rng.random((200, 3)) < 0.02])
+    assert metric({"red": red}, best).value == metric.card.best
+    constant = metric({"red": red, "never": np.zeros(200)}, best)
+    assert constant.value == metric.card.best
+    assert any(caveat.kind == "constant_factors" for caveat in constant.caveats)
+
+
+def test_rare_concepts_of_parts_have_no_interval_and_no_word_is_missing():
+    rng = np.random.default_rng(2)
+    concepts = {"red": (rng.random(200) < 0.3).astype(int), "rare": (np.arange(200) < 2).astype(int)}
+    red, rare = concept_report(concepts, rng.random((200, 5)), budget=2).rows()
+    assert red["f1_interval"] is not None
+    assert rare["probe_1_interval"] is None or rare["probe_1"] == rare["probe_1"]
+    with pytest.raises(InputError, match="'never' has 1 value"):
+        concept_report(concepts | {"never": np.ones(200)}, rng.random((200, 5)))

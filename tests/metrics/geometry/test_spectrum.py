@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 
 import unweave.metrics.manifolds
-from unweave import Evidence, InputError, Spectrum, spectrum
-from unweave.estimators import StandardNormal
+from unweave import InputError, Spectrum, spectrum
 from unweave.metrics import manifold_entropy, total_entropy
-from unweave.metrics.manifolds import Sampling, _cut, _usable_samples, traversals
+from unweave.metrics.manifolds import _usable_samples, traversals
 from unweave.synthetic.known_decoders import LinearDecoder, Torus
 
 
@@ -26,14 +25,6 @@ def test_cumulative_entropy_is_the_joint_entropy_of_the_leading_sets(monkeypatch
         expected = manifold_entropy(jacobians, dimensions=found.order[:k]).raw
         assert found.cumulative[k - 1] == pytest.approx(expected)
     assert found.cumulative[-1] == pytest.approx(total_entropy(jacobians).raw)
-
-
-def test_bottleneck_sizes():
-    found = spectrum(Torus(), n_samples=500)
-    assert found.n_for(found.cumulative[2] - 1e-9) == 3
-    assert found.n_above(-1.0) == 10
-    with pytest.raises(InputError, match="the first 4 latents keep the most"):
-        found.n_for(100.0)
 
 
 def test_dependent_columns_still_have_a_spectrum():
@@ -87,20 +78,6 @@ def test_one_latent_has_no_knee():
     n_latents, fall = spectrum(np.eye(3)[:, :1]).knee
     assert n_latents == 1
     assert np.isnan(fall)
-
-
-@pytest.mark.parametrize(("missing", "is_kept"), [(0, True), (1, False)])
-def test_cosines_are_kept_if_they_fit(monkeypatch, missing, is_kept):
-    """Five samples with 3 x 3 cosines of 8 bytes."""
-    monkeypatch.setattr(unweave.metrics.manifolds, "KEPT_BYTES", 5 * 3 * 3 * 8 - missing)
-    evidence = Evidence(decoder=np.random.default_rng(0).normal(size=(5, 4, 3)))
-    found = unweave.metrics.manifolds.geometry(evidence, Sampling(StandardNormal(), 1, 0))
-    assert (found.cosines is not None) == is_kept
-
-
-@pytest.mark.parametrize(("n_latents", "sizes"), [(256, [2, 2, 1]), (400, [1] * 5), (100, [5])])
-def test_blocks_are_cut_so_that_products_fit_into_the_cache(n_latents, sizes):
-    assert [len(part) for part in _cut(np.zeros((5, 1, n_latents)))] == sizes
 
 
 def test_a_loss_at_most_samples_is_a_property_of_the_decoder():

@@ -45,10 +45,6 @@ def test_the_rest_of_sap_is_the_bend():
     assert straight == pytest.approx(1, abs=0.001)
 
 
-def test_d_and_c_with_the_lasso_stop_short_of_one_too():
-    assert both(toy(), **FINE_LASSO) == pytest.approx([0.989, 0.989], abs=0.015)  # CLAIMS 125
-
-
 @pytest.mark.parametrize("options", [{}, {"probe": Lasso(0.02)}], ids=["trees", "stronger lasso"])
 def test_d_and_c_do_reach_one_with_other_probes(options):
     """With these probes 004's claim is false: D and C are 1 at alpha = 1 and delta = 1."""

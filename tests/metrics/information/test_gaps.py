@@ -57,13 +57,6 @@ def test_with_one_code_and_one_factor_the_gaps_agree():
     assert Finding("one_factor") in mig_sup(factors, codes).caveats
 
 
-def test_modularity_of_one_factor_is_undefined():
-    factors = np.random.default_rng(0).normal(size=(100, 1))
-    score = modularity(factors, factors)
-    assert np.isnan(score.raw)
-    assert "undefined" in str(score.caveats[0])
-
-
 def test_copies_and_unused_codes_cost_dcimig_nothing():
     factors = grid(3, 4, 2)
     codes = np.column_stack([factors, factors, np.tile([0.0, 1.0], len(factors) // 2)])

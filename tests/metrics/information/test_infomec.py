@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators import Histogram, NearestNeighbour
 from unweave.findings import Finding
 from unweave.metrics import infomec_compactness, infomec_explicitness, infomec_modularity
-from unweave.metrics.infomec import NEIGHBOURS, active_codes
-from unweave.metrics.matrices import factor_entropies, mutual_information_matrix
+from unweave.metrics.infomec import active_codes
 
 ALL = (infomec_modularity, infomec_compactness, infomec_explicitness)
 
@@ -45,32 +43,6 @@ def test_many_codes_do_not_drown_the_good_ones():
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(3000, 2))
     assert infomec_explicitness(factors, np.column_stack([factors, rng.normal(size=(3000, 60))])).raw > 0.85
-
-
-def test_one_wide_code_changes_nothing():
-    factors = drawn("gaussian", n_rows=2000)
-    wide = factors.copy()
-    wide[:, 0] = np.sinh(2 * factors[:, 0] ** 3)
-    for metric in (infomec_modularity, infomec_compactness):
-        assert metric(factors, wide).raw == pytest.approx(metric(factors, factors).raw, abs=1e-12)
-    published = NearestNeighbour(10, factor_binning="equal_width")
-    assert (
-        list(infomec_modularity(factors, wide, estimator=published, activity="range").per_code.values())[1:]
-        == [pytest.approx(np.nan, nan_ok=True)] * 4
-    )
-
-
-@pytest.mark.parametrize("estimator", [NEIGHBOURS, NearestNeighbour(), Histogram()], ids=str)
-def test_information_stays_below_the_entropy_with_rare_classes_and_constant_codes(estimator):
-    rng = np.random.default_rng(0)
-    factor = (np.arange(20_000) >= 20).astype(float)
-    codes = np.column_stack([factor, factor + 1e-3 * rng.normal(size=20_000), np.full(20_000, 7.0)])
-    evidence = Evidence(factor, codes, kinds="categorical")
-    information, entropy = mutual_information_matrix(evidence, estimator)[:, 0], factor_entropies(evidence, estimator)
-    assert (information <= entropy + 1e-12).all()
-    if estimator is not Histogram():
-        assert information[0] > 0.8 * entropy[0]
-    assert information[2] == 0
 
 
 def test_the_marginal_predictor_gets_zero_and_noise_no_more():

@@ -59,11 +59,6 @@ def test_exactly_invariant_under_increasing_maps():
     assert mig(np.exp(z), np.cbrt(codes)).raw == mig(z, codes).raw
 
 
-def test_a_copied_code_closes_the_gap():
-    z = np.random.default_rng(5).normal(size=(1000, 2))
-    assert mig(z, np.hstack([z, z])).raw == pytest.approx(0.0, abs=1e-12)
-
-
 def test_nearest_neighbours_agree_with_bins_on_a_clean_code():
     z = np.random.default_rng(6).normal(size=(5000, 3))
     noisy = z + 0.1 * np.random.default_rng(7).normal(size=z.shape)

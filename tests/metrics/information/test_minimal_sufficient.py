@@ -151,14 +151,6 @@ def test_constants_and_estimators_without_bins():
     assert sufficiency(factors, factors, estimator=NearestNeighbour()).raw > 0.95
 
 
-def test_of_many_codes_some_are_drawn_with_a_caveat():
-    rng = np.random.default_rng(0)
-    factors = rng.integers(0, 3, size=(300, 2))
-    score = factors_invariance(factors, np.tile(factors, 4), kinds="ordinal", most_units=3)
-    assert sum(not np.isnan(item) for item in score.per_code.values()) == 3
-    assert any("drawn at random" in str(caveat) for caveat in score.caveats)
-
-
 def test_sufficiency_says_what_the_bins_of_minimality_give():
     """004 requires that the score does not fall with dependence; with our bins it does, and a caveat states both."""
     width = Histogram(20, "equal_width")

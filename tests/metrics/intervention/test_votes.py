@@ -134,12 +134,6 @@ def test_rare_values_and_too_many_factors_are_said():
     assert any(caveat.kind == "few_rows_per_value" for caveat in thin.caveats)
 
 
-@pytest.mark.parametrize("score", FAMILY)
-def test_one_factor_is_undefined(score):
-    z = np.random.default_rng(5).normal(size=(200, 3))
-    assert np.isnan(score(z[:, :1], z).raw)
-
-
 def test_a_permutation_is_not_undone_by_the_sampler():
     permuted = with_sampler("c01").permuted(0)
     assert abs(factor_vae_score(permuted, n_splits=2).raw) < 0.15

@@ -72,6 +72,7 @@ def test_points_are_refused():
 def test_k_beyond_the_codes():
     assert any("the best 3 are all of them" in str(caveat) for caveat in sepin_at_k(None, POSTERIOR).caveats)
     assert sepin_at_k(None, POSTERIOR).raw == sepin_at_k(None, POSTERIOR, k=2).raw
+    assert not any(each.kind == "fewer_codes_than_k" for each in sepin_at_k(None, POSTERIOR, k=2).caveats)
     with pytest.raises(InputError, match="k=0 of sepin_at_k is not allowed: use a whole number from 1"):
         sepin_at_k(None, POSTERIOR, k=0)
 

@@ -9,7 +9,7 @@ from unweave import Evidence, MetricUndefined, Posterior
 from unweave.estimators import MixtureSampling
 from unweave.estimators.mixture import NEAR_THE_LIMIT
 from unweave.estimators.posteriors import WithinValues
-from unweave.metrics import informativeness, sepin_at_k
+from unweave.metrics import informativeness
 from unweave.metrics.sampled_information import (
     _components,
     carried_beyond_limit,
@@ -101,16 +101,6 @@ def test_equal_codes_have_draws_of_their_own_and_the_order_of_codes_does_not_mat
     assert seeds[2:] == [seeds[0] + 1, seeds[0] + 2]
     turned = _components(Posterior(MEAN[:, ::-1], STD), MixtureSampling())[1]
     assert turned == [seeds[1], seeds[0]]
-
-
-@pytest.mark.parametrize(("k", "n_said"), [(2, 0), (3, 1)])
-def test_more_codes_than_there_are_is_a_caveat(k, n_said):
-    rng = np.random.default_rng(0)
-    posterior = Posterior(rng.normal(size=(100, 2)), np.ones((100, 2)))
-    score = sepin_at_k(None, posterior, k=k, estimator=MixtureSampling(samples=50))
-    assert [each.quantities for each in score.caveats if each.kind == "fewer_codes_than_k"] == (
-        [{"n_codes": 2, "k": 3}] * n_said
-    )
 
 
 def test_a_code_without_information_changes_neither_the_information_of_all_codes_nor_its_error():

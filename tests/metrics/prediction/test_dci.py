@@ -128,16 +128,6 @@ def test_mixed_kinds_share_one_importance_matrix():
     assert dci_informativeness(evidence).raw > 0.97
 
 
-def test_one_factor_and_one_code_are_undefined_with_a_reason():
-    z = independent(200)
-    one_factor, one_code = dci_disentanglement(z[:, 0], z), dci_completeness(z, z[:, 0])
-    assert np.isnan(one_factor.value)
-    assert "undefined" in str(one_factor.caveats[0])
-    assert np.isnan(one_code.value)
-    assert "undefined" in str(one_code.caveats[0])
-    assert dci_completeness(z[:, 0], z).raw > 0.9
-
-
 def test_a_probe_that_uses_nothing_gives_nan_and_says_so():
     rng = np.random.default_rng(5)
     score = dci_disentanglement(rng.normal(size=(300, 3)), rng.normal(size=(300, 3)), probe=Lasso(10.0))
@@ -187,5 +177,5 @@ def test_permutations_fitted_together_score_as_if_alone(kinds):
 
     together = drawn_together(draw, 3)
     for k in range(3):
-        assert dci_disentanglement(together(k)).raw == dci_disentanglement(draw(k)).raw
-        assert dci_informativeness(together(k)).raw == dci_informativeness(draw(k)).raw
+        assert dci_disentanglement(together(k)).raw == pytest.approx(dci_disentanglement(draw(k)).raw, rel=1e-12)
+        assert dci_informativeness(together(k)).raw == pytest.approx(dci_informativeness(draw(k)).raw, rel=1e-12)

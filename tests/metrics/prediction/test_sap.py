@@ -81,13 +81,6 @@ def test_noise_categories_get_nothing():
     assert abs(sap(rng.integers(0, 4, (1000, 3)), rng.normal(size=(1000, 6)), kinds="categorical").raw) < 0.04
 
 
-def test_numbers_do_not_depend_on_row_order():
-    rng = np.random.default_rng(4)
-    z = rng.normal(size=(500, 3))
-    codes, order = z @ rng.normal(size=(3, 3)), rng.permutation(500)
-    assert sap(z[order], codes[order]).raw == pytest.approx(sap(z, codes).raw, abs=1e-12)
-
-
 def test_one_code_and_unknown_options():
     z = np.random.default_rng(5).normal(size=(300, 2))
     alone = sap(z, z[:, :1])

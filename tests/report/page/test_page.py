@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import shutil
 import tempfile
 
@@ -9,9 +10,12 @@ import numpy as np
 import pytest
 from fake_evaluations import CHOSEN, fake_evaluation
 
+import unweave
 from unweave import evaluate
 from unweave.report import html
+from unweave.report.geometry import geometry_page
 from unweave.report.html import MOST_BYTES, contrast, rendered
+from unweave.report.leaderboard import leaderboard
 from unweave.report.summary import EVER_LESS, summarise
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium drives the browser")
@@ -52,6 +56,13 @@ def pages(tmp_path_factory):
     real = evaluate(dict(zip(["size", "hue"], factors.T, strict=True)), factors, budget=0, metrics=["identification"])
     evaluations["real"] = real
     real.to_html(folder / "real.html")
+    (folder / "board").mkdir()
+    real.save(folder / "board" / "<b>model.json")
+    leaderboard(folder / "board").to_html(folder / "board.html")
+    spectrum = unweave.spectrum(np.random.default_rng(0).normal(size=(16, 2)))
+    page = geometry_page("<b>decoder</b>", spectrum, np.eye(2), (1, 4, 4), None)
+    (folder / "geometry.html").write_text(page, encoding="utf-8")
+    evaluations |= {"board": None, "geometry": None}
     return {name: folder / f"{name}.html" for name in evaluations}
 
 
@@ -108,6 +119,54 @@ def test_no_console_errors_and_no_requests(browser, pages, name):
         "const done = arguments[0]; Promise.all([...document.images].map(image => image.decode()))"
         ".then(() => done(true), () => done(false))"
     )
+
+
+ALL = ["one", "three", "large", "bare", "real", "board", "geometry"]
+ATTACKS = (
+    "<script>window.hit = 1</script>",
+    "<script src='data:text/javascript,window.hit=1'></script>",
+    "<img src=x onerror='window.hit = 1'>",
+    "<svg onload='window.hit = 1'></svg>",
+    "<details open ontoggle='window.hit = 1'></details>",
+    "<iframe srcdoc='<script>parent.hit = 1</script>'></iframe>",
+    "<object data='data:text/html,<script>parent.hit = 1</script>'></object>",
+    "<a id='bait' href='javascript:window.hit = 1'>bait</a>",
+    "<style>body { display: none }</style>",
+    "<link rel='stylesheet' href='data:text/css,body{display:none}'>",
+    "<base href='https://example.org/'>",
+)
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ALL)
+def test_markup_inside_a_page_can_neither_run_nor_restyle_nor_load(browser, pages, name, tmp_path):
+    """The policy is the second lock behind escaping: what would get into a page stays without effect."""
+    page = pages[name].read_text(encoding="utf-8")
+    (tmp_path / "attacked.html").write_text(page.replace("</body>", "".join(ATTACKS) + "</body>"), encoding="utf-8")
+    opened(browser, tmp_path / "attacked.html")
+    browser.execute_script("document.getElementById('bait').click()")
+    assert browser.execute_script("return window.hit ?? null") is None
+    assert browser.execute_script("return getComputedStyle(document.body).display") != "none"
+    assert browser.execute_script("return document.baseURI").startswith("file:")
+    assert "'unsafe-inline'" not in re.search("script-src[^;]*", page)[0]
+    assert not re.search(r"<[^<>]*\son[a-z]+\s*=", re.sub("<script.*?</script>", "", page, flags=re.DOTALL))
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ALL)
+def test_pages_say_the_same_without_scripts(browser, pages, name):
+    """All text is there with JavaScript off, nothing waits for a script, and buttons that need one are not shown."""
+    text = "return [...document.body.querySelectorAll('h1, h2, h3, p, th, td, dd, pre, summary')]"
+    text += ".filter(each => !each.querySelector('button.copy, #order-codes')).map(each => each.innerText).join('\\n')"
+    with_scripts = opened(browser, pages[name]).execute_script(text)
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        assert opened(browser, pages[name]).execute_script(text) == with_scripts
+        assert len(with_scripts) > 200
+        buttons = browser.find_elements("css selector", "button.copy, #order-codes")
+        assert not any(button.is_displayed() for button in buttons)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 @needs_browser

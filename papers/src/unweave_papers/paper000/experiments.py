@@ -24,7 +24,6 @@ from unweave_papers.paper000.flows import (
 )
 
 N_LATENTS, N_FEW = 50, 10  # the paper has 100 and 10
-
 Flows = dict[str, TrainedFlow]
 
 

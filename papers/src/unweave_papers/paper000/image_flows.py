@@ -17,6 +17,7 @@ from unweave.arrays import FloatArray, student_reach
 from unweave.errors import UnweaveError
 from unweave.estimators.geometry import GaussianMixture, Prior, StandardNormal
 from unweave.evidence import Evidence
+from unweave.evidence.archives import array_in
 from unweave.metrics import manifold_mutual_information
 from unweave.metrics.manifolds import spectrum, traversals
 from unweave.progress import progress_bar
@@ -116,14 +117,13 @@ def _stored(plan: FlowPlan, digits: DigitImages, options: Options) -> MeasuredFl
     path = file_of(plan, digits, options)
     names = [field.name for field in fields(MeasuredFlow)]
     if path.exists():
-        with np.load(path) as content:
-            return MeasuredFlow(
-                **{name: content[name] if content[name].ndim else content[name].item() for name in names}
-            )
+        with np.load(path, allow_pickle=False) as content:
+            arrays = {name: array_in(content, name, path) for name in names}
+        return MeasuredFlow(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
     flow = _trained_and_measured(plan, digits, options, path.with_suffix(".pt"))
     path.parent.mkdir(parents=True, exist_ok=True)
-    arrays: dict[str, Any] = {name: np.asarray(getattr(flow, name)) for name in names}
-    write_whole(path, lambda file: np.savez(file, **arrays))
+    measured: dict[str, Any] = {name: np.asarray(getattr(flow, name)) for name in names}
+    write_whole(path, lambda file: np.savez(file, **measured))
     return flow
 
 

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 N_CLASSES = 10
 SIDE, QUICK_SIDE = 16, 8
 N_TEST = 2000
-
 Images = NDArray[np.float32]
-
 Labels = NDArray[np.int64]
 
 
@@ -73,12 +71,7 @@ def _read(folder: Path, side: int) -> DigitImages:
     _refuse_missing_classes(test_labels[rows], "test")
     mean, deviation = float(images.mean()), float(images.std())
     return DigitImages(
-        (images - mean) / deviation,
-        labels,
-        (test_images[rows] - mean) / deviation,
-        test_labels[rows],
-        mean,
-        deviation,
+        (images - mean) / deviation, labels, (test_images[rows] - mean) / deviation, test_labels[rows], mean, deviation
     )
 
 

@@ -53,7 +53,6 @@ N_ROWS = 20_000
 ROWS_SAMPLED = 2000  # fewer rows for sampling from mixtures, whose cost is draws x rows
 BINS = (10, 20, 50, 100, 200, 500)
 MODEL_DRAWS = (1000, 2000, 5000, 10_000)
-
 Numbers = dict[str, Any]
 
 
@@ -295,7 +294,6 @@ SEED_DRAWS = MixtureSampling(1000)
 LATENTS = (5, 10, 15, 20)
 SAME_RANK = 0.4  # 'uncorrelated' is concluded only if the interval's half-width is at most this
 SAME = 0.1  # relative change up to which a number is called unchanged
-
 Settings = list[SmallSetting]
 
 

@@ -89,7 +89,6 @@ def printed(k: int, attack: Attack, alpha: float) -> dict[str, float]:
 
 
 Table = Mapping[tuple[Attack, int], ToyInformation]
-
 Curves = Mapping[tuple[Attack, int], list[ToyInformation]]
 
 

@@ -16,7 +16,6 @@ from unweave_papers.paper003.settings import COLUMNS
 
 TEXT = ("run", "sweep", "dgp", "encoder", "fn")
 WHOLE = ("n", "d", "m", "r")
-
 Key = tuple[Any, ...]  # the key of a setting, followed by the label of a metric
 
 

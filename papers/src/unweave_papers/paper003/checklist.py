@@ -22,7 +22,6 @@ from unweave.trust.verdict import satisfies
 from unweave_papers.experiment import plain_table
 
 Answer = Literal["fine", "beware", "note"]
-
 HIGH_FLOOR = 0.1
 N_DRAWS = 19
 CHECKED: dict[str, Metric[...]] = {"MCC": mcc, "R2": r2, "DCI-D": dci_disentanglement}

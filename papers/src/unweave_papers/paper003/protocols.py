@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from unweave.card import metric, seed_from
 from unweave.card.decorator import metric_of
+from unweave.estimators.correlation import best_matching
 from unweave.estimators.information import Histogram
-from unweave.estimators.matching import best_matching
 from unweave.estimators.probes import GradientBoosting
 from unweave.evidence import Evidence
 from unweave.metrics import (
@@ -80,11 +80,7 @@ def released_mcc(evidence: Evidence, *, correlation: Literal["pearson", "spearma
     reference=REFERENCE,
 )
 def released_r2(
-    evidence: Evidence,
-    *,
-    in_sample: bool = False,
-    clip: bool = True,
-    rng: int | np.random.Generator | None = 0,
+    evidence: Evidence, *, in_sample: bool = False, clip: bool = True, rng: int | np.random.Generator | None = 0
 ) -> Score:
     """Variance of a held-out fifth of the rows explained by least squares without intercept on the other four fifths.
 
@@ -117,7 +113,6 @@ def released_r2(
 
 
 ProtocolName = Literal["ours", "authors"]
-
 MAIN = ("DCI-D", "MCC-P", "MCC-S", "R2")
 SUITE = (*MAIN, "MCC-RDC", "MIG", "InfoM", "T-MEX")
 ALL = (*SUITE, "DCI-C", "DCI-I", "InfoC", "InfoE")

@@ -35,7 +35,6 @@ from unweave_papers.stored import StoredNumbers
 from unweave_papers.trained import codes_of
 
 Measure = Callable[[Evidence], float]
-
 N_ROWS = 2000
 ROWS_OF_FOREST, TREES, DEPTH = 1000, 20, 5
 
@@ -231,7 +230,6 @@ TOY_BINS = (10, 20, 40, 80)
 ROWS = (500, 1000, 5000, 20_000)
 N_FACTORS = (2, 4, 8, 16)
 TIMED_ROWS = 2000
-
 Scored = Callable[[Evidence], Score]
 
 

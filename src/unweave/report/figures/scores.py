@@ -18,7 +18,7 @@ from unweave.auditing import Audit
 from unweave.auditing.measurement import PROPERTIES, Property
 from unweave.auditing.properties import LOSSY_SHARE, PARTLY, SATISFIED, CurvePoint
 from unweave.errors import InputError, OptionError
-from unweave.estimators.matching import best_matching
+from unweave.estimators.correlation import best_matching
 from unweave.evaluation import Evaluation, Row
 from unweave.evidence import Evidence, FactorKind
 from unweave.report.answer import layers
