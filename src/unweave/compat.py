@@ -395,7 +395,10 @@ def _transposed(table: Any) -> Any:
 
 def _kinds(factors: FloatArray) -> list[str]:
     """Whole numbers are levels, and everything else is continuous."""
-    numbers = np.asarray(factors, dtype=np.float64)
+    try:
+        numbers = np.atleast_2d(np.asarray(factors, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise InputError("The factors are not numbers: pass an array.") from None
     return ["ordinal" if (column == np.round(column)).all() else "continuous" for column in numbers.T]
 
 

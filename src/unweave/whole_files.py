@@ -49,8 +49,8 @@ def write_whole(path: str | Path, write: Callable[[IO[bytes]], object]) -> None:
 
 def write_output(path: str | Path, text: str) -> None:
     """Write a text to the path that a person named; raises a `FileError` if the system refuses it."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise FileError(f"An object of type {type(path).__name__} is no path: name a file.")
+    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
+        raise FileError(f"An object of type {type(path).__name__} with this content is no path: name a file.")
     try:
         write_whole(path, lambda file: file.write(text.encode()))
     except OSError as error:

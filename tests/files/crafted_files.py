@@ -559,7 +559,11 @@ def outcome(path, factors):
             assert np.isfinite(evidence.sparse_codes.products(np.ones((evidence.n_rows, 1)))).all()
     except UnweaveError as error:
         text = str(error)
-        clear = text.endswith((".", "?")) and len(text) < 700 and text.replace("\n", "\0").isprintable()
+        clear = (
+            text.endswith((".", "?"))
+            and len(text) < 700
+            and text.replace("\n", "\0").replace("\xa0", " ").isprintable()
+        )
         return "refused" if clear else f"unclear: {text!r}"
     except UnicodeDecodeError:
         return "refused" if path.suffix == ".json" else "foreign UnicodeDecodeError"  # `read_evaluation` says it

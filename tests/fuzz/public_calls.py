@@ -14,6 +14,7 @@ import numpy as np
 from odd_inputs import CHEAP, HOLDERS, NAMES, _values
 
 import unweave
+from unweave.evaluation.concepts import concept_report
 from unweave.metrics import CATALOGUE, concepts, mcc
 from unweave.report.leaderboard import leaderboard
 
@@ -76,6 +77,7 @@ def public_callables():
             elif callable(entry) and getattr(entry, "__module__", "").startswith("unweave"):
                 found.setdefault(id(entry), (f"{module.__name__}.{name}", entry))
     found[id(leaderboard)] = ("unweave.report.leaderboard.leaderboard", leaderboard)
+    found[id(concept_report)] = ("unweave.evaluation.concepts.concept_report", concept_report)
     return {name: entry for name, entry in found.values() if inspect.isroutine(entry) or inspect.isclass(entry)}
 
 
@@ -456,7 +458,7 @@ def records():
         _models(None)[0],
         leaderboard(folder()),
         concepts.code_usage(Z),
-        concepts.concept_report(binary, Z),
+        concept_report(binary, Z),
         concepts.dictionary_matching(Z, Z),
         concepts.screened_codes(binary, Z),
         concepts.single_codes(binary, Z),

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
+from unweave.errors import InputError
 from unweave.randomness import random_stream
 
 HALF_LOG_2PI_E = float(0.5 * (1 + np.log(2 * np.pi)))
@@ -186,7 +187,10 @@ def index_sets(given: Iterable[int | Sequence[int]]) -> tuple[tuple[int, ...], .
     >>> index_sets([0, (2, 1)])
     ((0,), (2, 1))
     """
-    return tuple((int(entry),) if isinstance(entry, (int, np.integer)) else tuple(map(int, entry)) for entry in given)
+    try:
+        return tuple((int(i),) if isinstance(i, (int, np.integer)) else tuple(map(int, i)) for i in given)
+    except (TypeError, ValueError):
+        raise InputError("The sets of latents are not numbers: use numbers from 0, or tuples of them.") from None
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
-from unweave.card import Count, metric
+from unweave.card import metric
 from unweave.errors import InputError, OptionError
 from unweave.estimators import geometry as gram
 from unweave.estimators.geometry import HALF_LOG_2PI_E, Latents, Mean, Prior, RunningMean, StandardNormal
 from unweave.evidence import Decoder, Evidence, Jacobians
 from unweave.findings import Finding
 from unweave.memo import memoised
-from unweave.options import checks_options
+from unweave.options import Within, checks_options
 
 KEPT_BYTES = 256 * 2**20
 CACHED_NUMBERS = 2**17
@@ -405,7 +406,7 @@ def spectrum(
     decoder: object,
     *,
     prior: Prior = StandardNormal(),  # noqa: B008 - a frozen value
-    n_samples: Count = 1000,
+    n_samples: Annotated[int, Within(1, 1e8)] = 1000,
     rng: int = 0,
 ) -> Spectrum:
     """Entropy spectrum of a decoder, given as an `Evidence`, an array of Jacobians, a torch module or a `Decoder`.

@@ -193,6 +193,17 @@ def _client(address: str) -> Any:
         ) from None
 
 
+def _refuse_wrong(sweep: object, folder: object, n_jobs: object, time_limit: object) -> None:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
+    if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit > 0):
+        raise OptionError(f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0.")
+    if not isinstance(sweep, Sweep):
+        raise OptionError("This is not a sweep: make one with unweave.sweeps.grid.")
+    if not isinstance(folder, (str, Path)):
+        raise OptionError(f"A folder of type {type(folder).__name__} is no path: name a folder.")
+
+
 def run(
     sweep: Sweep,
     folder: str | Path,
@@ -243,14 +254,7 @@ def run(
     >>> table["value"].round(3).to_list()
     [1.0, 1.0]
     """
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
-        raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
-    if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit > 0):
-        raise OptionError(f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0.")
-    if not isinstance(sweep, Sweep):
-        raise OptionError("This is not a sweep: make one with unweave.sweeps.grid.")
-    if not isinstance(folder, (str, Path)):
-        raise OptionError(f"A folder of type {type(folder).__name__} is no path: name a folder.")
+    _refuse_wrong(sweep, folder, n_jobs, time_limit)
     polars_for("The table of a sweep")  # before anything is computed
     keys = [row_keys(cell) for cell in sweep.cells]
     n_results = len(set[str]().union(*(of_cell.values() for of_cell in keys)))
