@@ -237,7 +237,7 @@ def test_numbers_and_names(said, text):
         (say("all_own", n=3, one=False), "All 3 factors have codes of their own."),
         (say("all_directions", n=6), "All 6 factors are directions of the codes, and none has a code of its own."),
         (say("all_absent", n=2), "Both factors are absent from the codes."),
-        (say("n_own", names=["x"], n=1), "1 has a code of its own: x"),
+        (say("n_own", names=["x"], n=1, one=True), "1 has a code of its own: x"),
         (say("n_readable", names=["x", "y"], n=2), "2 can be read but are not separated: x and y"),
         (say("best_by", metric="mcc", names=["a"]), "a is best by mcc."),
         (say("best_by", metric="mcc", names=["a", "b"]), "a and b are best by mcc and do not differ significantly."),
