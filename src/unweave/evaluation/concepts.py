@@ -87,17 +87,16 @@ class ConceptReport:
     def _beside(self, measure: str, concept: str) -> dict[str, Any]:
         """Noise floor and interval of one measure of one concept."""
         floor, interval = self.floors.get(MEASURES[measure]), self.intervals.get(MEASURES[measure])
-        low, high = (None, None) if interval is None else interval.per_factor.get(concept, (None, None))
-        bounds = (0.0, 1.0)
+        ends = None if interval is None else interval.per_factor.get(concept)
         return {
             f"{measure}_floor": float("nan") if floor is None else floor.per_factor_floor.get(concept, float("nan")),
             f"{measure}_upper": float("nan") if floor is None else floor.per_factor_upper.get(concept, float("nan")),
-            f"{measure}_interval": None if low is None else [float(np.clip(end, *bounds)) for end in (low, high)],
+            f"{measure}_interval": None if ends is None else [float(np.clip(end, 0.0, 1.0)) for end in ends],
         }
 
     def notes(self) -> list[str]:
         """Caveats of the noise floors and intervals, each once."""
-        found = (*self.floors.values(), *self.intervals.values())
+        found: list[NoiseFloor | Interval] = [*self.floors.values(), *self.intervals.values()]
         said = [finding for each in found for finding in (*each.notes, *([each.reason] if each.reason else []))]
         return list(dict.fromkeys(map(str, said)))
 

@@ -400,7 +400,7 @@ def _parts(
     return sampled, at_draws, sampled.mean(at_draws)
 
 
-@separated_metric(bounds=(-math.inf, 1.0))
+@separated_metric(bounds=(-math.inf, 1.0), version=4)
 @described(OPTIONS)
 def indin_at_k(
     evidence: Evidence,
@@ -441,7 +441,7 @@ def indin_at_k(
     return best_k(evidence, "independent", k, estimator, normalise, grid)
 
 
-@separated_metric()
+@separated_metric(version=4)
 @described(OPTIONS)
 def sepin_at_k(
     evidence: Evidence,

@@ -443,7 +443,8 @@ def noise_sentence(row: Row) -> str:
 
 def _other_content(question: Question, evaluation: Evaluation, representation: str) -> QuestionLine | None:
     """The share of the codes' variance that no factor explains, from the diagnosis."""
-    diagnosis, screening = (each.get(representation) for each in (evaluation.data.diagnosis, evaluation.data.screening))
+    diagnosis = evaluation.data.diagnosis.get(representation)
+    screening = evaluation.data.screening.get(representation)
     share = math.nan if diagnosis is None else diagnosis.nuisance_share
     if math.isnan(share):
         return None
