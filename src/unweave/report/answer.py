@@ -972,7 +972,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
 
 
 def _never_below(comparison: Comparison | None, noise: set[str]) -> tuple[str, ...]:
-    """Names that are not significantly below another one, if any differ; the order of values may be luck of own codes."""
+    """Names that are not significantly below another one, if any differ; the order of values may be luck."""
     differences = () if comparison is None else comparison.differences
     apart = [each for each in differences if comparison is not None and each.p_value <= 1 - comparison.level]
     below = {each.second if each.difference > 0 else each.first for each in apart}
