@@ -372,7 +372,7 @@ def scored_part(evaluation: Evaluation, row: Row) -> str:
     screening = evaluation.data.screening.get(row.representation)
     n_all, n_rows = n_rows_given(evaluation.data), evaluation.data.n_rows
     sampled = [each for each in (row.score.caveats if row.score else ()) if each.kind == "rows_sampled"]
-    n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else n_rows  # type: ignore[arg-type]
+    n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else n_rows
     codes = f"{screening.n_scored:,} of {screening.n_codes:,} codes" if screening else ""
     return ", ".join(filter(None, [codes, f"{n_rows:,} of {n_all:,} rows" if n_rows < n_all else ""]))
 
