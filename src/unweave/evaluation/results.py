@@ -509,15 +509,8 @@ class EvaluationData:
 
     def of_one(self, name: str) -> Self:
         """What is known of one representation, without the comparisons."""
-        by_name = [
-            "representations",
-            "diagnosis",
-            "screening",
-            "matched_pairs",
-            "ladders",
-            "ladder_problems",
-            "traversals",
-        ]
+        entries = ("representations", "diagnosis", "screening", "matched_pairs", "ladders", "ladder_problems")
+        by_name = (*entries, "traversals")
         kept: dict[str, Any] = {
             entry: {key: item for key, item in getattr(self, entry).items() if key == name} for entry in by_name
         }

@@ -955,7 +955,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     comparison = evaluation.data.ladder_comparison
     values = {answer.representation: answer.parts.value for answer in found if answer.parts is not None}
     noise = {answer.representation for answer in found if answer.contains_nothing}
-    best = _best(comparison, noise)
+    best = _never_below(comparison, noise)
     order = sorted(values, key=lambda name: -values[name])
     steps = dict.fromkeys(
         f"{answer.representation}: {step}"
@@ -975,6 +975,14 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
         next_steps=tuple(advice) or (say("no_advice"),),
         layers=layers(evaluation),
     )
+
+
+def _never_below(comparison: Comparison | None, noise: set[str]) -> tuple[str, ...]:
+    """Names that are not significantly below another one, if any differ; the order of values may be luck."""
+    differences = () if comparison is None else comparison.differences
+    apart = [each for each in differences if comparison is not None and each.p_value <= 1 - comparison.level]
+    below = {each.second if each.difference > 0 else each.first for each in apart}
+    return tuple(name for name in comparison.scores if name not in below | noise) if comparison and apart else ()
 
 
 def _best(comparison: Comparison | None, noise: set[str]) -> tuple[str, ...]:
