@@ -373,7 +373,10 @@ def diag_and_max_off_diag(matrix: object) -> tuple[float, float]:
     >>> diag_and_max_off_diag([[0.9, 0.1], [0.2, 1.0]])
     (0.95, 0.15000000000000002)
     """
-    given = np.asarray(matrix, dtype=np.float64)
+    try:
+        given = np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("The matrix is not made of numbers: pass an array.") from None
     if given.ndim != 2 or given.shape[0] - given.shape[1] not in (0, 1) or given.shape[1] < 2:
         raise InputError(
             f"The matrix has shape {given.shape}: pass one row for each of two or more factors, and at most one more."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from unweave.arrays import FloatArray
 from unweave.datasets.interface import DataSet, Factor, Images, Indices, scaled
 from unweave.errors import InputError, OptionError
 from unweave.names import suggestion
-from unweave.options import Count, checks_options
+from unweave.options import Count, Within, checks_options
 from unweave.randomness import random_stream
 
 MOST_TRIES = 1000
@@ -59,7 +59,7 @@ class EnvironmentImages(DataSet):
     def __init__(
         self,
         environment: Any,
-        n_episodes: int,
+        n_episodes: Annotated[int, Within(0, 1e8)],
         vary: Sequence[str] | None = None,
         *,
         steps: int = 1,
