@@ -340,7 +340,7 @@ def test_all_files_of_the_package_are_written_whole():
     """Other ways of writing would leave half a file after an interruption; lines of results are appended."""
     writes = re.compile(
         r"write_(?:text|bytes)\(|open\([^)]*[\"'][rb]*[wax+]b?[\"']|"
-        r"(?:np|torch)\.save\w*\((?!file|stream|content, file)|save_file\(|"
+        r"(?:np|torch)\.save\w*\((?!file|stream|content, file|\{')|save_file\(|"
         r"savefig\((?!file|buffer)|\.(?:write|to)_(?:csv|parquet)\("
     )
     package = Path(unweave.__file__).parent

@@ -39,7 +39,7 @@ def write_broken_files(folder):
     np.savez(folder / "keys.npz", z=CODES)
     np.savez(folder / "lengths.npz", factors=FACTORS, codes=CODES[:5])
     np.savez(folder / "none.npz", factors=FACTORS[:0], codes=CODES[:0])
-    np.savez(folder / "cube.npz", factors=FACTORS, codes=np.zeros((N_ROWS, 2, 2)))
+    np.savez(folder / "cube.npz", factors=FACTORS, codes=np.zeros((N_ROWS, 2, 2, 2)))
     np.savez(folder / "complex.npz", factors=FACTORS * 1j, codes=CODES)
     np.savez(folder / "infinite.npz", factors=FACTORS, codes=CODES * np.inf)
 
@@ -271,7 +271,7 @@ class TestOtherCommands:
         ("score codes.npy", "codes.npy contains one array: pass two files"),
         ("score lengths.npz", "factors have 80 rows, codes have 5 rows; pass the same samples in the same order."),
         ("score none.npz", "The factors have no rows"),
-        ("score cube.npz", "The codes have shape (80, 2, 2)"),
+        ("score cube.npz", "The codes have shape (80, 2, 2, 2)"),
         ("score complex.npz", "Factor 'factor 0' has type complex128"),
         ("score infinite.npz", "Code 'code 0' is infinite in 80 rows"),
         ("score flat.npz", "identification needs a factor that varies, and all are constant"),

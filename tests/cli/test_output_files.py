@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from unweave import OptionError, evaluate
+from unweave import FileError, OptionError, evaluate
 from unweave.cli import main, terminal
 from unweave.whole_files import write_whole
 
@@ -61,12 +61,11 @@ def test_pages_and_evaluations_are_written_whole(saved, monkeypatch):
     def full(path, write):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("unweave.report.html.write_whole", full)
+    monkeypatch.setattr("unweave.whole_files.write_whole", full)
     result = run("report", saved / "ok.json", "--html", saved / "page.html")
     assert result.exit_code == 2
     assert "cannot be written: No space left on device" in result.output
-    monkeypatch.setattr("unweave.evaluation.results.write_whole", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(FileError, match=r"ok\.json cannot be written: No space left on device"):
         evaluate(FACTORS, FACTORS, metrics=["mcc"], quick=True).save(saved / "ok.json")
 
 

@@ -136,12 +136,9 @@ def test_a_missing_value_is_refused(name):
 @every_metric
 @pytest.mark.parametrize("case", ["constant code", "constant code of zeros"])
 def test_a_constant_code_is_named_and_changes_nothing(name, case):
-    """DCI completeness is the exception: the base of its logarithm is the number of codes, including dead ones."""
     with_it, without = scored(name, case), scored(name, "plain")
     assert any(caveat.kind == "dead_codes" for caveat in with_it.caveats)
-    if name == "dci_completeness":
-        assert 1 - with_it.raw == pytest.approx((1 - without.raw) * np.log(3) / np.log(4), abs=1e-9)
-    elif name in ("explicitness", "dci_informativeness", "dci_disentanglement"):
+    if name in ("explicitness", "dci_informativeness", "dci_disentanglement"):
         assert with_it.raw == pytest.approx(without.raw, abs=tolerance(name))
     else:
         assert with_it.raw == pytest.approx(without.raw, abs=1e-6)

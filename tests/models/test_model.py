@@ -8,6 +8,7 @@ import torch
 from scipy import special, stats
 
 from unweave import InputError
+from unweave.datasets.interface import DataSet, Factor
 from unweave.models import AAE, VAE, AnnealedVAE, BetaVAE, FactorVAE, Gaussian, JointVAE, TrainedModel, compared_runs
 from unweave.models import model as model_module
 from unweave.models.model import loss_curves, reconstructions, traversals
@@ -131,18 +132,19 @@ def test_a_setting_is_named_by_its_first_field_and_those_that_are_not_the_defaul
 
 
 def test_a_model_is_compared_by_what_it_says_of_the_images_drawn(make):
-    class Table:
+    class Table(DataSet):
         """Images that are their own two factors."""
 
-        factor_names, kinds = ("a", "b"), ("continuous", "continuous")
+        name, image_shape, fingerprint = "table", (1, 1, 2), "table"
+        described_factors = (Factor("a", "continuous"), Factor("b", "continuous"))
 
         def __len__(self):
             return 60
 
-        def images(self, indices):
+        def _images(self, indices):
             return np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)[indices]
 
-        factors = images
+        _factors = _images
 
     models = [trained(make, BetaVAE(beta=1), 2), trained(make, AAE(), 2)]
     found = compared_runs(models, Table(), metrics=["mcc"], n_rows=40, seed=2)

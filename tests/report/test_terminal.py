@@ -228,7 +228,15 @@ def test_reasons_stand_under_the_verdict_of_their_row(doubtful):
 
 @pytest.mark.parametrize("kind", [kind for kind in templates()["findings"] if kind.startswith("depends_on_")])
 def test_every_cause_that_scores_can_share_has_one_sentence(kind):
-    quantities = {"before": 0.25, "after": 0.75, "factors": ("x", "y"), "strength": 0.5, "n_codes": 3, "n_free": 3.0}
+    quantities = {
+        "before": 0.25,
+        "after": 0.75,
+        "factors": ("x", "y"),
+        "strength": 0.5,
+        "n_codes": 3,
+        "n_free": 3.0,
+        "n_samples": 25,
+    }
     sentence = shared_reason({name: Finding(kind, **quantities) for name in ("mig", "sap")})
     assert "mig goes from 0.25 to 0.75, sap from 0.25 to 0.75" in sentence
 

@@ -56,7 +56,7 @@ QUESTIONS = (
         "explicitness",
         "Can the factors be read out of the codes?",
         "Are the factors readable?",
-        ("explicitness",),
+        ("explicitness", "linear identifiability"),
         ("r2",),
     ),
     Question(

@@ -138,8 +138,8 @@ class ProbeReport:
         """One attribute of the rows of one probe, factors x layers."""
         if probe not in self.probes:
             raise OptionError(f"{probe!r} is not a probe of this report: choose among {', '.join(self.probes)}.")
-        if of not in ProbeRow.__dataclass_fields__:
-            raise OptionError(f"{of!r} is not stated of a probe: use value, lower or upper.")
+        if of not in (*ProbeRow.__dataclass_fields__, "selectivity", "rows_needed"):
+            raise OptionError(f"{of!r} is not stated of a probe: use value, lower, upper or selectivity.")
         return np.array([[getattr(self[f, layer, probe], of) for layer in self.layers] for f in self.factors])
 
     @checks_options
@@ -308,7 +308,7 @@ def probe(
     codes: object,
     *,
     baseline: object = None,
-    probes: str | Sequence[str] | Mapping[str, Probe] = ("linear", "kernel", "boosted"),
+    probes: str | Sequence[str] | Mapping[str, Any] = ("linear", "kernel", "boosted"),
     split: Split = "random",
     n_folds: int = 5,
     level: float = 0.95,

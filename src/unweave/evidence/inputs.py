@@ -318,7 +318,8 @@ def split_blocks(codes: object, options: EvidenceOptions) -> tuple[object, Evide
 def _blocks(codes: object) -> list[NDArray[Any]] | None:
     """Tables of the blocks (n x dim each); None if the codes are not blocks."""
     if not isinstance(codes, (list, Mapping)):
-        return list(np.moveaxis(plain(codes), 1, 0)) if getattr(codes, "ndim", 0) == 3 else None
+        is_stack = getattr(codes, "ndim", 0) == 3 and not getattr(codes, "is_sparse", False)
+        return list(np.moveaxis(plain(codes), 1, 0)) if is_stack else None
     entries = list(codes.values()) if isinstance(codes, Mapping) else codes
     if not any(getattr(entry, "ndim", 0) == 2 for entry in entries):
         return None

@@ -566,7 +566,8 @@ def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[Facto
     steps += [*of_factors(evaluation, representation, rows), *_of_questions(evaluation, representation)]
     if steps:
         return tuple(dict.fromkeys(steps))[:MOST_STEPS]
-    done = all(row.rung in OWN and (row.recovery or 0.0) >= WELL for row in rows if row.counts)
+    counted = [row for row in rows if row.counts]
+    done = bool(counted) and all(row.rung in OWN and (row.recovery or 0.0) >= WELL for row in counted)
     return (say("nothing_in_the_way" if done else "no_advice"),)
 
 

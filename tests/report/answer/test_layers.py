@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import re
 
 import numpy as np
@@ -70,7 +71,7 @@ def test_a_direction_that_is_not_read_has_a_bounded_interval():
 
 
 def test_the_page_allows_its_own_script_alone(over_layers):
-    page = over_layers[0].to_html()
+    page = html.unescape(over_layers[0].to_html())
     policy = re.search(r"script-src '([^']+)'", page)[1]
     script = re.search(r"<script>(.*?)</script>", page, re.DOTALL)[1]
     assert policy == "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
