@@ -35,13 +35,14 @@ def printable(name: object) -> str:
 def fixed(value: float | None, digits: int = 3) -> str:
     """A number with this many decimals; a dash for None.
 
-    >>> fixed(0.12345), fixed(-1.5, 1), fixed(None)
-    ('0.123', '−1.5', '–')
+    >>> fixed(0.12345), fixed(-1.5, 1), fixed(-0.0001), fixed(float("-inf")), fixed(None)
+    ('0.123', '−1.5', '0.000', '−inf', '–')
     """
     if value is None:
         return NOTHING
+    value = float(value)  # plain data have infinite numbers as text
     text = f"{value:.{digits}f}" if abs(value) < 1e6 else f"{value:.3g}"
-    is_zero = not any(digit in text for digit in "123456789")
+    is_zero = value == 0 or (abs(value) < 1 and not any(digit in text for digit in "123456789"))
     return text.replace("-", "" if is_zero else MINUS)
 
 

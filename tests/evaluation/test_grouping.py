@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import unweave
-from unweave.evaluation.results import GroupedScores, ranked_settings, welch_p_value
+from unweave.evaluation.results import GroupedScore, GroupedScores, ranked_settings, welch_p_value
 
 FACTORS = np.random.default_rng(0).uniform(size=(300, 2))
 
@@ -151,3 +151,11 @@ def test_tables_that_cannot_be_written(by_setting, sixty, options, message):
     for found in (by_setting, sixty):
         with pytest.raises(unweave.UnweaveError, match=message):
             found.to_latex(**options)
+
+
+def test_more_settings_than_letters_and_settings_without_scores():
+    letters = [*"abcdefghijklmnopqrstuvwxyz", "a1", "b1"]  # every setting differs from all others
+    made = tuple(GroupedScore(f"s{k}", (1.0, 1.0), 1 - k / 100, 0.01, 0.0, 1.0, each) for k, each in enumerate(letters))
+    assert bold_cells(GroupedScores({"mcc": made}).to_markdown(), "mcc") == {"s0"}
+    empty = GroupedScore("s0", (), float("nan"), float("nan"), float("nan"), float("nan"))
+    assert "failed" in GroupedScores({"mcc": (empty,)}).to_markdown()

@@ -615,14 +615,17 @@ MOST_TRAVERSED, TRAVERSED, LARGEST_SIDE = 8, (-2.0, -1.0, 0.0, 1.0, 2.0), 32
 
 def _traversals(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[str, tuple[Traversal, ...]]:
     """Traversals of decoders that can decode, where there are no factors."""
-    return {
-        row.representation: _of_latents(evidences[row.representation], row.score)
+    found = {
+        row.representation: result_or_reason(
+            functools.partial(_of_latents, evidences[row.representation], row.score), row.label
+        )  # a decoder that fails on these latents must not lose the scores
         for row in reversed(rows)
         if row.label == manifold_entropy.card.name
         and row.score is not None
         and not evidences[row.representation].n_factors
         and hasattr(evidences[row.representation].decoder, "decode")
     }
+    return {name: pictures for name, pictures in found.items() if not isinstance(pictures, Finding)}
 
 
 def _of_latents(evidence: Evidence, entropy: Score) -> tuple[Traversal, ...]:

@@ -23,7 +23,7 @@ from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
 from unweave.sentences import brief, fixed, listed, reported_score, say
-from unweave.trust.comparison import Comparison
+from unweave.trust.comparison import Comparison, tied_with_best
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.verdict_record import Level, Reason
 
@@ -228,11 +228,12 @@ MOST_LATENTS = 40
 class LatentRow:
     """A latent of a decoder in nats: its manifold entropy, and the latent that it shares most information with.
 
-    ``is_used`` is whether it comes before the knee of the spectrum, if there is one.
+    ``is_used`` is whether it comes before the knee of the spectrum, if there is one. A latent that does not change the
+    data has no entropy.
     """
 
     latent: str
-    entropy: float
+    entropy: float | None
     error: float | None
     partner: str
     shared: float | None
@@ -252,11 +253,12 @@ class LatentSpectrum:
     drop: float | None
     total_correlation: float | None
     pairs: tuple[tuple[str, str, float], ...]
+    n_dead: int = 0
 
     @property
     def has_knee(self) -> bool:
-        """Whether some latents come after the knee."""
-        return self.n_used < len(self.latents)
+        """Whether some latents that change the data come after the knee."""
+        return self.n_used < len(self.latents) - self.n_dead
 
 
 def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum | None:
@@ -274,15 +276,19 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum |
     if "manifold_mutual_information" in scores:
         matrix = np.asarray(scores["manifold_mutual_information"].parts["matrix"])
     order = sorted(range(len(names)), key=lambda i: (math.isnan(entropies[i]), -entropies[i]))
-    drops = [entropies[a] - entropies[b] for a, b in itertools.pairwise(order)]
+    live = [i for i in order if math.isfinite(entropies[i])]
+    if not live:
+        return None
+    drops = [entropies[a] - entropies[b] for a, b in itertools.pairwise(live)]
     drop = max(drops, default=math.nan)
-    n_used = drops.index(drop) + 1 if drop >= KNEE else len(order)
+    n_used = drops.index(drop) + 1 if drop >= KNEE else len(live)
     latents = []
     for rank, i in enumerate(order):
         known = np.where(np.isnan(matrix[i]), -np.inf, matrix[i])
         has_partner = bool(np.isfinite(matrix[i]).any())
         partner, shared = (names[int(known.argmax())], float(known.max())) if has_partner else ("", None)
-        latents.append(LatentRow(names[i], entropies[i], _known(float(errors[i])), partner, shared, rank < n_used))
+        entropy, error = (entropies[i], _known(float(errors[i]))) if i in live else (None, None)
+        latents.append(LatentRow(names[i], entropy, error, partner, shared, rank < n_used))
     above = [(float(matrix[i, k]), names[i], names[k]) for i, k in itertools.combinations(range(len(names)), 2)]
     pairs = sorted((pair for pair in above if pair[0] >= SHARED), reverse=True)
     total = scores.get("manifold_total_correlation")
@@ -292,6 +298,7 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum |
         drop=_known(drop),
         total_correlation=None if total is None else _known(total.value),
         pairs=tuple((one, other, shared) for shared, one, other in pairs),
+        n_dead=len(order) - len(live),
     )
 
 
@@ -300,7 +307,7 @@ def latent_table(found: LatentSpectrum) -> TextTable:
     rows = [
         (
             row.latent,
-            f"{fixed(row.entropy, 2)}{'' if row.error is None else f' ± {fixed(row.error, 2)}'}",
+            f"{number(row.entropy) or 'no effect'}{'' if row.error is None else f' ± {fixed(row.error, 2)}'}",
             row.partner,
             number(row.shared),
             "" if not found.has_knee else "before the knee" if row.is_used else "after the knee",
@@ -726,15 +733,16 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
 
 def _answer_of_decoder(representation: str, found: LatentSpectrum) -> Answer:
     """The answer for a decoder without factors; nothing is advised that needs factors."""
-    n, used = len(found.latents), [row.latent for row in found.latents[: found.n_used]]
+    n, used = len(found.latents) - found.n_dead, [row.latent for row in found.latents[: found.n_used]]
+    dead = [row.latent for row in found.latents[n:]]
     known = {"n": n, "n_used": found.n_used, "drop": found.drop, "knee": found.has_knee}
     pairs = [f"{one} and {other} ({fixed(shared, 2)})" for one, other, shared in found.pairs]
     total, has_total = found.total_correlation, found.total_correlation is not None
-    ends = {"first": found.latents[0].entropy, "last": found.latents[-1].entropy}
+    ends = {"first": found.latents[0].entropy, "last": found.latents[n - 1].entropy}
     steps = tuple(say("look_at_pair", pair=f"{one} and {other}") for one, other, _ in found.pairs[:2])
     return Answer(
         representation=representation,
-        headline=say("spectrum", used=used, **known),
+        headline=say("spectrum", used=used, **known) + (say("dead_latents", names=dead, n=len(dead)) if dead else ""),
         identified=say("latents_share", pairs=pairs, least=SHARED) if found.latents[0].partner else "",
         axes="",
         parts=None,
@@ -988,10 +996,7 @@ def _never_below(comparison: Comparison | None, noise: set[str]) -> tuple[str, .
 
 def _best(comparison: Comparison | None, noise: set[str]) -> tuple[str, ...]:
     """Names that do not differ significantly from the first, if another one is significantly worse."""
-    if comparison is None or not comparison.ties:
-        return ()
-    best = [name for name in comparison.ties[0] if name not in noise]
-    return tuple(best) if set(comparison.ties[0]) < {name for tie in comparison.ties for name in tie} else ()
+    return () if comparison is None else tied_with_best(comparison.ties, noise)
 
 
 def _compared_headline(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -198,8 +199,9 @@ def _cells_of_groups(found: GroupedScores, label: str, intervals: bool, bold: bo
     scores = {score.group: score for score in found.scores[label]}
     known = [score for score in found.scores[label] if score.values]
     tested = all(score.letters for score in known)
-    letters = sorted({letter for score in known for letter in score.letters})
-    ties = [tuple(score.group for score in known if letter in score.letters) for letter in letters]
+    sets = {score.group: re.findall(r"[a-z]\d*", score.letters) for score in known}  # after z comes a1
+    letters = sorted({letter for each in sets.values() for letter in each}, key=lambda name: (name[1:], name))
+    ties = [tuple(group for group, each in sets.items() if letter in each) for letter in letters]
     doubted = {score.group for score in known if score.level in DOUBTED}
     best = tied_with_best(ties, doubted) if bold and tested else ()
     return tuple(_cell_of_group(scores[name], intervals, name in best) for name in found.groups)
@@ -230,7 +232,7 @@ def _legend(
     if any(cell.bold for cell in cells):
         said.append(f"Bold: the best, and what does not differ significantly from it ({test}).")
     elif bold:
-        said.append("Nothing is bold, because no score was shown to be better than another.")
+        said.append("Nothing is bold, because no setting is reliable and significantly better than another.")
     for level, mark in MARKS.items():
         if any(cell.level is level for cell in cells):
             said.append(f"{mark} {MARK_WORDS[level]}{' in at least one run' * of_runs}.")
@@ -246,7 +248,7 @@ MARK_WORDS = {
 
 def _n_seeds(found: GroupedScores) -> str:
     counts = sorted({len(score.values) for scores in found.scores.values() for score in scores if score.values})
-    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return "no" if not counts else str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def _text_name(text: str, down: bool | None) -> str:

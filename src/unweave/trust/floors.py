@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from unweave.arrays import FloatArray, Rows
 from unweave.card import Card
@@ -197,6 +198,7 @@ class NoiseFloor:
     per_factor_floor, per_factor_upper : dict of name to float
         Mean of the null scores of every factor, and their upper quantile (lower where lower is better) at 5 % divided
         by the number of factors, so that 5 % is the level of all together; if the metric has a score for each factor.
+        Where there are too few draws for that quantile, it is that of Student's t.
     notes : tuple of Finding
         Caveats.
     reason : Finding, optional
@@ -429,7 +431,7 @@ def _summarised(
         if not math.isnan(here)
     }
     of_factors = {name: found for name, found in of_factors.items() if not np.isnan(found).all()}
-    for_each = abs(best_end - (1 - UPPER) / max(1, len(of_factors)))  # Bonferroni: one level for all factors together
+    share = (1 - UPPER) / max(1, len(of_factors))  # Bonferroni: one level for all factors together
     return NoiseFloor(
         metric=card.name,
         kind=kind,
@@ -443,9 +445,23 @@ def _summarised(
         calibrated=(score.value - floor) / (best - floor) if abs(best - floor) >= TOO_CLOSE else math.nan,
         by_formula=_by_formula(metric, evidence),
         per_factor_floor={name: float(np.nanmean(found)) for name, found in of_factors.items()},
-        per_factor_upper={name: float(np.nanquantile(found, for_each)) for name, found in of_factors.items()},
+        per_factor_upper={name: _limit(np.array(found), share, best_end) for name, found in of_factors.items()},
         notes=tuple(notes),
     )
+
+
+def _limit(drawn: FloatArray, share: float, best_end: float) -> float:
+    """The value that a share of null scores exceeds (or falls below, if 0 is the best end).
+
+    A share that is smaller than the draws can resolve comes from Student's t, and never lies within the draws.
+    """
+    drawn = drawn[~np.isnan(drawn)]
+    limit = float(np.quantile(drawn, abs(best_end - share)))
+    if drawn.size < 2 or share * (drawn.size + 1) >= 1:
+        return limit
+    reach = float(stats.t.isf(share, drawn.size - 1) * drawn.std(ddof=1) * math.sqrt(1 + 1 / drawn.size))
+    mean = float(drawn.mean())
+    return max(limit, mean + reach) if best_end else min(limit, mean - reach)
 
 
 def _worse(downwards: bool, raw: float, values: FloatArray) -> NDArray[np.bool_]:

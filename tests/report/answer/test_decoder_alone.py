@@ -75,3 +75,27 @@ def test_an_even_spectrum_has_no_knee_and_one_latent_no_spectrum():
     assert "no knee" in even.headline
     assert "orthogonal" in even.identified
     assert "one latent" in answer_of(unweave.evaluate(decoder=np.ones((3, 1)))).headline
+
+
+def test_latents_without_effect_are_named_and_drawn_without_a_bar():
+    decoder = np.diag([1.0, 0.9, 0.0, 0.0])[:, [2, 0, 1, 3]]
+    evaluation = unweave.evaluate(decoder=decoder)
+    answer = answer_of(evaluation)
+    assert [row.entropy is None for row in answer.spectrum.latents] == [False, False, True, True]
+    assert answer.headline.endswith("do not change the data.")
+    section = evaluation.to_html().split('id="answer"')[1].split("</section>")[0]
+    assert "no effect" in section
+    assert "inf" not in section
+    assert "no effect" in str(evaluation)
+
+
+def test_a_decoder_that_cannot_be_traversed_keeps_its_scores():
+    class Shy(Linear):
+        """A decoder that decodes its own latents only."""
+
+        def decode(self, latents):
+            raise RuntimeError("not these")
+
+    assert unweave.evaluate(decoder=Shy())["manifold_entropy"].value == pytest.approx(
+        unweave.evaluate(decoder=Linear())["manifold_entropy"].value
+    )

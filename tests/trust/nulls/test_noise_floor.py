@@ -29,6 +29,7 @@ from unweave.trust import noise_floor
 from unweave.trust.budget import DrawPlan
 from unweave.trust.floors import (
     _by_formula,
+    _limit,
     _notes_on_draws,
     _summarised,
     _worse,
@@ -449,8 +450,9 @@ def test_floors_of_factors_are_means_of_the_draws_that_have_them():
     ]
     found = summary(drawn, per_factor={"a": 0.5, "b": 0.5, "c": 0.5, "d": math.nan})
     assert found.per_factor_floor == {"a": 0.5, "c": 0.5}
-    # two factors share a level of 5 %, so that each has a quantile of 97.5 %
-    assert found.per_factor_upper == pytest.approx({"a": 0.7375, "c": 0.5})
+    # two factors share a level of 5 %, and two draws cannot show the quantile of 97.5 %
+    beyond = 0.5 + stats.t.isf(0.025, 1) * np.std([0.25, 0.75], ddof=1) * math.sqrt(1.5)
+    assert found.per_factor_upper == pytest.approx({"a": beyond, "c": 0.5})
 
 
 @pytest.mark.parametrize("kind", ["permutation", "matched", "constant"])
@@ -548,3 +550,15 @@ def test_some_rows_may_replace_all_rows_that_are_exchangeable():
     assert not may_use_some_rows(Evidence(walk, walk))
     assert some_rows(KNOWING, 120, 0) is KNOWING
     assert some_rows(KNOWING, 119, 0).n_rows == 119
+
+
+@pytest.mark.parametrize("n_factors", [1, 4, 10])
+def test_the_limits_of_factors_have_one_level_for_all_together(n_factors):
+    """29 draws cannot resolve a tenth of 5 %; with the largest of them, 30 % of ten factors would be above."""
+    rng, exceeded = np.random.default_rng(0), 0
+    for _ in range(400):
+        drawn, observed = rng.normal(size=(29, n_factors)), rng.normal(size=n_factors)
+        limits = [_limit(column, 0.05 / n_factors, 1.0) for column in drawn.T]
+        assert [-_limit(-column, 0.05 / n_factors, 0.0) for column in drawn.T] == pytest.approx(limits)
+        exceeded += bool((observed > limits).any())
+    assert 0.02 <= exceeded / 400 <= 0.12  # the quantile of 29 draws is exceeded by 8 %
