@@ -4,10 +4,11 @@ import dataclasses
 import math
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from fake_evaluations import fake_evaluation
 
-from unweave.evaluation import Evaluation
+from unweave.evaluation import Evaluation, evaluate
 from unweave.evaluation.choose import QUESTIONS
 from unweave.evaluation.results import ScreenedCode, Screening
 from unweave.findings import Finding
@@ -208,3 +209,11 @@ def test_no_noise_is_shown_where_a_floor_was_asked_for_and_not_computed(chance):
     assert row.noise == chance
     missing = NoiseFloor("mcc", "permutation", reason=Finding("no_nulls_in_budget", seconds=1.0))
     assert dataclasses.replace(row, noise_floor=missing).noise is None
+
+
+def test_a_trusted_metric_that_answers_no_question_is_reported():
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(400, 2))
+    found = evaluate(columns, columns + 0.3 * rng.normal(size=columns.shape), metrics=["mcc"])
+    assert found.rows[0].level == "trust"
+    assert f"mcc is {found['mcc'].value:.2f}" in found.answer["report"]
