@@ -579,7 +579,10 @@ def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
 
 
 def _tested(one: Ladder, two: Ladder, level: float) -> tuple[float, float, float]:
-    """The difference of two values without own codes that may be luck, its standard error, and the p-value."""
+    """The difference of two values without own codes that may be luck, its standard error, and the p-value.
+
+    ``one`` has the larger value. If it has that by luck alone, neither is called better.
+    """
     gap, blocks = 0.0, np.zeros(1)
     by_own_codes = min(one.axes_p_value, two.axes_p_value) <= level
     weights = {"readable": 0.25, "direction": 0.25, "own_codes": 0.5 * by_own_codes}
@@ -589,7 +592,8 @@ def _tested(one: Ladder, two: Ladder, level: float) -> tuple[float, float, float
         blocks = blocks + sign * np.asarray(sum(weight * without[name] for name, weight in weights.items()))
     error = max(float(jackknife_error(blocks)), 1e-12)
     excess = max(abs(gap) - SMALLEST_DIFFERENCE, 0.0)
-    return gap, error, float(2 * stats.t.sf(excess / error, max(blocks.size - 1, 1)))
+    p_value = float(2 * stats.t.sf(excess / error, max(blocks.size - 1, 1)))
+    return gap, error, p_value if gap > 0 else 1.0
 
 
 def _check_settings(n_jobs: int, assurance: _Assurance) -> None:

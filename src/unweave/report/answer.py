@@ -411,7 +411,7 @@ def line_of(question: Question, row: Row, evaluation: Evaluation) -> QuestionLin
         question=question.name,
         text=question.text,
         short=question.short,
-        answer=_in_a_word(row, row.chance if row.noise is None else row.noise),
+        answer=_in_a_word(row, mean, row.chance if row.noise is None else row.noise),
         metric=row.label,
         value=mean,
         spread=spread if n_seeds > 1 else None,
@@ -424,8 +424,8 @@ def line_of(question: Question, row: Row, evaluation: Evaluation) -> QuestionLin
     )
 
 
-def _in_a_word(row: Row, noise: float | None) -> str:
-    """The answer in a word, from the position of the score between noise and the best score."""
+def _in_a_word(row: Row, value: float, noise: float | None) -> str:
+    """The answer in a word, from the position of the value, a mean over seeds, between noise and the best score."""
     if row.score is None or not math.isfinite(row.card.best):
         return NOT_KNOWN
     if row.level is Level.NOISE:
@@ -436,7 +436,7 @@ def _in_a_word(row: Row, noise: float | None) -> str:
     start = noise if noise is not None else start
     if not math.isfinite(start) or start == row.card.best:
         return NOT_KNOWN
-    share = (row.score.value - start) / (row.card.best - start)
+    share = (value - start) / (row.card.best - start)
     return "yes" if share >= YES else "partly" if share > PARTLY else "no"
 
 

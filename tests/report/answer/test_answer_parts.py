@@ -97,7 +97,7 @@ def test_the_answer_is_the_share_of_the_way_from_noise_to_the_best(value, best, 
         given = row(value, best, bounds, verdict=Verdict(level))
         known = level not in (Level.DO_NOT_USE, Level.NO_VERDICT)
         expected = "no" if level is Level.NOISE and math.isfinite(best) else word if known else "not known"
-        assert question_lines._in_a_word(given, noise) == expected
+        assert question_lines._in_a_word(given, value, noise) == expected
 
 
 @pytest.mark.parametrize(

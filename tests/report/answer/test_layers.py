@@ -4,11 +4,13 @@ import base64
 import hashlib
 import html
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import unweave
+from unweave.evaluation.loop import compared_ladders
 from unweave.report.answer import answer_of, compared_answer, layers
 
 
@@ -75,3 +77,18 @@ def test_the_page_allows_its_own_script_alone(over_layers):
     policy = re.search(r"script-src '([^']+)'", page)[1]
     script = re.search(r"<script>(.*?)</script>", page, re.DOTALL)[1]
     assert policy == "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+@pytest.mark.parametrize(("axes", "apart"), [(0.5, False), (0.001, True)])
+def test_a_larger_value_by_lucky_axes_makes_neither_better(axes, apart):
+    """A has the larger value by own codes that may be luck, and B the better directions."""
+
+    def made(own, direction, p_value):
+        parts = {"own_codes": own, "direction": direction, "readable": 0.9}
+        replicates = {name: value + 1e-4 * np.arange(20) for name, value in parts.items()}
+        value = 0.5 * own + 0.25 * direction + 0.25 * 0.9
+        return SimpleNamespace(**parts, value=value, replicates=replicates, axes_p_value=p_value, n_rows=100)
+
+    found = compared_ladders({"A": made(0.5, 0.6, axes), "B": made(0.2, 0.8, 0.5)}, 0.95)
+    assert (found.ties == (("A",), ("B",))) is apart
+    assert found.ties[0][0] == "A"
