@@ -26,6 +26,7 @@ class InputError(UnweaveError):
     """
 
     __module__ = "unweave"
+    problems: tuple[str, ...] = ()  # each on its own, where one error reports several
 
 
 class OptionError(UnweaveError, TypeError):
