@@ -485,6 +485,8 @@ def _near_factors(found: CodeModels, seed: int) -> tuple[tuple[int, ...], ...]:
     of_pairs = np.stack([errors(pair) for pair in pairs])
     for place, code in enumerate(open_ones):
         best = pairs[int(of_pairs[:, place].argmin())]
+        if errors(best)[place] >= left[code]:
+            continue  # mostly noise
         triples = [tuple(sorted((*best, j))) for j in range(len(at)) if j not in best]
         best = min([best, *triples], key=lambda factors: errors(factors)[place])
         if errors(best)[place] < left[code] / 2:
