@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unweave.sentences import printable
+
 
 class UnweaveError(ValueError):
     """Every error that the library raises on purpose: catch it to catch `InputError`, `OptionError` and `FileError`.
@@ -15,6 +17,9 @@ class UnweaveError(ValueError):
     """
 
     __module__ = "unweave"  # tracebacks show the name that can be imported
+
+    def __str__(self) -> str:
+        return printable(super().__str__())  # one line, whatever values it quotes
 
 
 class InputError(UnweaveError):
