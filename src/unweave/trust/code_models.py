@@ -292,6 +292,8 @@ class CodeModels:
         Whether the code is known to carry almost no information.
     settled : array of m
         Whether the code is linear in a factor and in a function of it, so that its dependence on both is known.
+    blocks : tuple of arrays
+        Indices of the codes of every block.
     """
 
     factors: FloatArray
@@ -310,6 +312,7 @@ class CodeModels:
     least: FloatArray
     collapsed: NDArray[np.bool_]
     settled: NDArray[np.bool_]
+    blocks: tuple[Rows, ...] = ()
 
     def predicted(self, places: Sequence[Places]) -> dict[int, FloatArray]:
         """Predictions of every model if each factor takes its values from its own places."""
@@ -374,6 +377,7 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
         silent=silent,
         collapsed=np.zeros(evidence.n_codes, dtype=bool),
         settled=settled,
+        blocks=tuple(members for members in evidence.code_units.values() if members.size > 1),
         model=model,
         fitted=np.column_stack(fitted),
         left=scores - np.column_stack([alone[max(j, 0)][:, i] for i, j in enumerate(owner)]),
