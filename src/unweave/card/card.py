@@ -315,7 +315,7 @@ class Card:
         need = self.lacking(evidence)
         if need is not None:
             return f"{self.name} needs {need}, and the evidence has none: {HOW_TO_GIVE[need]}."
-        if "codes" in self.needs and not self.takes_code_groups:
+        if {"codes", "posterior"} & set(self.needs) and not self.takes_code_groups:
             block = next((name for name, members in evidence.code_groups.items() if len(members) > 1), None)
             if block is not None:
                 return (

@@ -61,7 +61,8 @@ class LadderRow:
     rung : str
         "one code", "own codes", "own direction" or "readable": the first that nearly reaches the recovery of the later
         ones. "joint": codes depend on the factor only together with others. "folded": a code follows the factor, but
-        the factor cannot be read from it. "absent": nothing depends on it. "implied": other factors determine it.
+        the factor cannot be read from it. "absent": nothing depends on it. "implied": other factors determine it. If
+        the codes are in blocks, a code is a block here and below, and is read from all its columns.
     one_code, own_codes : float
         Recovery from the best code, and from a block of codes, times the share of their response that is this factor's.
     direction : float
@@ -81,7 +82,7 @@ class LadderRow:
     code, codes : str, tuple of str
         Best code, and the block of own codes.
     shape : str
-        Map between best code and factor: "linear", "monotone" or "folded".
+        Map between best code and factor: "linear", "monotone" or "folded"; "linear" or "curved" for a block.
     code_noise : float
         Share of the best code's variance that no factor explains.
     mixed_with : tuple of str
@@ -154,8 +155,8 @@ class Ladder:
     axes_p_value : float
         Are these axes the factors? Compared with random mixtures of the factors that have the same noise and scales.
     basis_p_value : float
-        Is the basis of the codes special? Compared with random rotations of the codes; nan if ``quick``, or for more
-        than 512 codes.
+        Is the basis of the codes special? Compared with random rotations of the codes; nan if ``quick``, for blocks, or
+        for more than 512 codes.
     luck : float
         The share of recovery from own codes that random mixings have on average.
     chance : float
@@ -508,7 +509,7 @@ def _replicates(row: LadderRow, part: QuickPart, k: int, best: Readout) -> dict[
 
 def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
     """The row with what is known of its best code and own codes."""
-    own, names = part.own[k], [part.evidence.code_names[i] for i in part.codes.alive]
+    own, names = part.own[k], part.codes.unit_names
     mixed = np.where(np.arange(part.free.size) != k, part.responses.share[own.code], 0.0)
     return replace(
         row,
@@ -631,7 +632,7 @@ def own_codes_beyond_luck(own: float, linear: float, luck: float, chance: float 
 def _of_all_codes(part: QuickPart, weights: FloatArray) -> FloatArray:
     every = np.zeros((part.evidence.n_codes, weights.shape[1]))
     every[part.codes.alive] = weights
-    return every
+    return every if part.whitening is None else part.whitening @ every
 
 
 def _with_gains(evidence: Evidence, found: Ladder, baseline: object, seed: int) -> Ladder:
