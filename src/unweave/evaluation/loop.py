@@ -487,8 +487,7 @@ def _run(
     is_panel = metrics in (None, "panel")
     given = evidences
     evidences, screening = screened_first(given, screen, is_panel)
-    # all codes and rows, also if codes were screened: directions are held out; very many codes are the scored ones
-    of_ladder = given if max(one.n_codes for one in given.values()) <= MOST_IN_LADDER else evidences
+    of_ladder = _of_ladder(given, evidences)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
     chosen = {label: entry for of_one in fitting.values() for label, entry in of_one.items()}
     jobs = [
@@ -536,6 +535,11 @@ def _run(
         evidences, **known, screening=screening, matched_pairs=pairs, panel=PANEL_VERSION * is_panel or None
     )
     return Evaluation(tuple(rows), data)
+
+
+def _of_ladder(given: Mapping[str, Evidence], scored: Mapping[str, Evidence]) -> Mapping[str, Evidence]:
+    """All codes and rows, also if codes were screened: directions are held out. Very many codes are the scored ones."""
+    return given if max(one.n_codes for one in given.values()) <= MOST_IN_LADDER else scored
 
 
 def _ladders(

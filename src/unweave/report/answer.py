@@ -32,7 +32,7 @@ from unweave.trust.verdict_record import Level, Reason
 NOT_KNOWN = "not known"
 
 
-class State(StrEnum):
+class FactorState(StrEnum):
     """How far a factor is identified: the rung of the ladder, or why 'joint' or 'absent' would say too much.
 
     Of 'through', a probe predicts the factor by others that it depends on. 'weak' and 'unclear' are too weak to be
@@ -89,7 +89,7 @@ class FactorRow:
 
     factor: str
     rung: str
-    state: State
+    state: FactorState
     words: str
     where: str = ""
     recovery: float | None = None
@@ -138,13 +138,13 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
     rows = tuple(
         _row(known[factor.name], n_codes, factor.kind, ladder.quick)
         if factor.name in known
-        else FactorRow(factor.name, NOT_KNOWN, State.NOT_KNOWN, NOT_KNOWN, note=say("note_of", reason="constant"))
+        else FactorRow(factor.name, NOT_KNOWN, FactorState.NOT_KNOWN, NOT_KNOWN, note=say("note_of", reason="constant"))
         for factor in evaluation.data.factors
     )
-    read = _read_by_probes(evaluation, representation, [row.factor for row in rows if row.state is State.ABSENT])
-    unclear = {"state": State.UNCLEAR, "words": say("rung_in_words", rung=State.UNCLEAR)}
+    read = _read_by_probes(evaluation, representation, [row.factor for row in rows if row.state is FactorState.ABSENT])
+    unclear = {"state": FactorState.UNCLEAR, "words": say("rung_in_words", rung=FactorState.UNCLEAR)}
     return tuple(
-        replace(row, **unclear, note=say("note_of", reason=State.UNCLEAR, **read[row.factor]))
+        replace(row, **unclear, note=say("note_of", reason=FactorState.UNCLEAR, **read[row.factor]))
         if row.factor in read
         else row
         for row in rows
@@ -194,10 +194,10 @@ def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
     )
 
 
-def _state(row: LadderRow) -> State:
+def _state(row: LadderRow) -> FactorState:
     if row.rung == "absent" and row.leaks_into and row.p_value <= PRESENT:
-        return State.THROUGH
-    return State.WEAK if row.rung == "joint" and not row.joint_with else State(row.rung)
+        return FactorState.THROUGH
+    return FactorState.WEAK if row.rung == "joint" and not row.joint_with else FactorState(row.rung)
 
 
 def _note(row: LadderRow, kind: str, quick: bool) -> str:
@@ -218,7 +218,7 @@ def _note(row: LadderRow, kind: str, quick: bool) -> str:
         return say("note_of", reason="nonlinear") if row.probe not in ("linear", "own codes") else ""
     state = _state(row)
     others = {"joint": row.joint_with, "implied": row.implied_by, "through": (row.leaks_into,)}.get(state, ())
-    return say("note_of", reason="unread" if state is State.ABSENT and quick else state, others=others)
+    return say("note_of", reason="unread" if state is FactorState.ABSENT and quick else state, others=others)
 
 
 def _known(number: float) -> float | None:
@@ -612,7 +612,7 @@ def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[Facto
     if folded:
         yield say("folded", factors=folded)
     diagnosis, codes = evaluation.data.diagnosis.get(representation), evaluation.data.representations[representation]
-    absent = [row.factor for row in rows if row.state is State.ABSENT]
+    absent = [row.factor for row in rows if row.state is FactorState.ABSENT]
     if codes.is_posterior and diagnosis is not None and diagnosis.dead_codes and absent:
         yield say("collapsed", n=len(diagnosis.dead_codes), n_codes=codes.n_codes, factors=absent)
 
@@ -844,22 +844,25 @@ def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow
 def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
     """How many factors are on which rungs, and which."""
     n = sum(row.counts for row in rows)
-    named = {state: [row.factor for row in rows if row.state is state] for state in State}
-    own = [*named[State.ONE_CODE], *named[State.OWN_CODES]]
+    named = {state: [row.factor for row in rows if row.state is state] for state in FactorState}
+    one = not named[FactorState.OWN_CODES]
+    own = [*named[FactorState.ONE_CODE], *named[FactorState.OWN_CODES]]
     groups = {
         "n_own": own,
-        "n_directions": named[State.DIRECTION],
-        "n_readable": named[State.READABLE],
-        "n_unread": [*named[State.JOINT], *named[State.FOLDED]],
-        "n_through": named[State.THROUGH],
-        "n_unclear": [row.factor for row in rows if row.state in (State.WEAK, State.UNCLEAR)],
-        "n_absent": named[State.ABSENT],
+        "n_directions": named[FactorState.DIRECTION],
+        "n_readable": named[FactorState.READABLE],
+        "n_unread": [*named[FactorState.JOINT], *named[FactorState.FOLDED]],
+        "n_through": named[FactorState.THROUGH],
+        "n_unclear": [row.factor for row in rows if row.state in (FactorState.WEAK, FactorState.UNCLEAR)],
+        "n_absent": named[FactorState.ABSENT],
     }
     for key, group in (("all_own", "n_own"), ("all_directions", "n_directions"), ("all_absent", "n_absent")):
         if len(groups[group]) == n:
-            return say(key, n=n, one=not named[State.OWN_CODES])
+            return say(key, n=n, one=one)
     said = [
-        say(key, names=names, n=len(names), one=not named[State.OWN_CODES]) for key, names in groups.items() if names
+        say(key, names=names, n=len(names), one=not named[FactorState.OWN_CODES])
+        for key, names in groups.items()
+        if names
     ]
     return say("of_factors", n=n, said="; ".join(said))
 

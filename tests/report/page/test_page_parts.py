@@ -22,9 +22,9 @@ from unweave.report.answer import (
     ComparedAnswer,
     ComparedQuestion,
     FactorRow,
+    FactorState,
     QuestionLine,
     Ranked,
-    State,
 )
 from unweave.report.geometry import image_shape
 from unweave.report.html import LIGHT
@@ -194,7 +194,9 @@ def test_a_notebook_shows_forty_rows():
         replace(line, metric="", sentence="Some."),
     )
     rows = tuple(
-        FactorRow(f"z{k}", "own codes", State.OWN_CODES, "own codes", "a, b and c", recovery=k / 40, own_codes=k / 40)
+        FactorRow(
+            f"z{k}", "own codes", FactorState.OWN_CODES, "own codes", "a, b and c", recovery=k / 40, own_codes=k / 40
+        )
         for k in range(41)
     )
     answer = Answer("a", "", "Identified.", "", None, rows, lines, "", (), ("", "Read it."))
