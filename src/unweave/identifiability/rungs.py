@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from scipy import stats
 
 from unweave.arrays import FloatArray, student_reach
 from unweave.card import seed_from
-from unweave.codec import plain_data, read_record
+from unweave.codec import SavedRecord
 from unweave.errors import InputError
 from unweave.evidence import Evidence, EvidenceOptions
 from unweave.evidence.columns import data_frame
@@ -137,7 +135,7 @@ class LadderRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class Ladder(SavedRecord):
     """The rows of all factors that vary, and what they say about the representation as a whole.
 
     Attributes
@@ -241,25 +239,6 @@ class Ladder:
     def __repr__(self) -> str:
         rungs = ", ".join(f"{row.factor}: {row.rung}" for row in self.rows[:8])
         return f"Ladder({self.value:.3f}; {rungs}{', ...' if len(self.rows) > 8 else ''})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; nan becomes null."""
-        data: dict[str, Any] = plain_data(self)
-        return data
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Ladder from `to_dict`."""
-        return read_record(cls, data)
-
-    def to_json(self) -> str:
-        """JSON text of `to_dict`."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Ladder from `to_json`."""
-        return read_record(cls, text)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A row for each factor, with the ends of intervals and the floors as columns (see `Evaluation.to_frame`)."""
