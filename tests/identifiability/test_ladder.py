@@ -213,6 +213,15 @@ def test_rotations_have_the_size_of_the_axes_test():
     assert below <= 18  # 10 expected; 18 has probability .01
 
 
+@pytest.mark.parametrize("d", [3, 5, 8])
+def test_one_code_of_its_own_is_not_a_random_mixture_whatever_the_others_are(d):
+    rng = np.random.default_rng(d)
+    z = rng.normal(size=(400, d))
+    mixed = z[:, 1:] @ np.linalg.qr(rng.normal(size=(d - 1, d - 1)))[0]
+    codes = np.column_stack([z[:, 0] ** 3, mixed]) + 0.2 * rng.normal(size=(400, d))
+    assert ladder(z, codes, quick=True).axes_p_value <= 0.05
+
+
 @pytest.mark.parametrize("seed", range(5800, 5803))
 def test_joint_functions_are_never_absent_and_noise_level_is_no_code(seed):
     rng = np.random.default_rng(seed)

@@ -288,18 +288,8 @@ def _flat(row: LadderRow) -> dict[str, Any]:
         flat |= {name: getattr(row, name), f"{name}_low": low, f"{name}_high": high}
         if name != "leakage":
             flat[f"{name}_floor"] = row.floors.get(name, math.nan)
-    for name in [
-        "leaks_into",
-        "noise",
-        "code",
-        "shape",
-        "code_noise",
-        "probe",
-        "p_value",
-        "dependence_p_value",
-        "gain",
-    ]:
-        flat[name] = getattr(row, name)
+    others = "leaks_into", "noise", "code", "shape", "code_noise", "probe", "p_value", "dependence_p_value", "gain"
+    flat |= {name: getattr(row, name) for name in others}
     for name in ("codes", "mixed_with", "joint_with", "implied_by"):
         flat[name] = ", ".join(getattr(row, name))
     return flat

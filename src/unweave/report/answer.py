@@ -374,13 +374,12 @@ def n_rows_given(data: EvaluationData) -> int:
     return data.n_rows + max((found.n_rows for found in data.screening.values()), default=0)
 
 
-SAMPLED = ("rows_sampled", "classifiers_sampled_rows", "mixtures_sampled_rows")
-
-
 def scored_part(evaluation: Evaluation, row: Row) -> str:
     """On which part of codes and rows the row's score was computed; empty for all."""
     screening = evaluation.data.screening.get(row.representation)
-    sampled = [each for each in (row.score.caveats if row.score else ()) if each.kind in SAMPLED]
+    sampled = [
+        each for each in (row.score.caveats if row.score else ()) if {"rows", "sampled"} <= set(each.kind.split("_"))
+    ]
     n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else evaluation.data.n_rows
     n_codes, of = (screening.n_scored, screening.n_codes) if screening else (0, 0)
     return part_of(n_codes, of, n_rows, n_rows_given(evaluation.data))
