@@ -105,21 +105,22 @@ class Loadings:
 
     def factor_side(self) -> Axes:
         """Rotate the functions of factors that codes carry: each code keeps its noise, scale, and copies."""
-        d, m = self.starts.size, self.codes.n_codes
+        d, m, codes = self.starts.size, self.codes.n_codes, self.codes
         left, singular, right = np.linalg.svd(self.matrix, full_matrices=False)
         rank = int((singular > ABOVE_NOISE * max(self.noise_level, 1e-6 * singular[0])).sum()) if singular.size else 0
         if rank < 2 or d < 2:
             return Axes(1.0, np.full((1, d), 0.5))
         left, inner = left[:, :rank], singular[:rank, None] * right[:rank]
-        signal = np.square(inner).sum(axis=0)
-        total = signal + self.noise
+        signal = codes.of_units(np.square(inner).sum(axis=0))
+        total = signal + codes.of_units(self.noise)
         informative = signal / total > max(2 * math.log(6 * m * d / LUCK) / self.n_rows, LEAST_SIGNAL)
 
         def largest(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
-            shares = self.shares(matrices)
+            shares = codes.of_units(self.shares(matrices), axis=-1)
             unmixed = shares / np.maximum(shares.sum(axis=-2, keepdims=True), TINY)
-            lucky = np.where(informative, np.square(unmixed), 0.0)
-            return (shares * unmixed / total).max(axis=-1), lucky.max(axis=-1)
+            of_unit = shares * unmixed / total
+            of_unit = of_unit if codes.units is None else np.minimum(of_unit * codes.widths, unmixed)
+            return of_unit.max(axis=-1), np.where(informative, np.square(unmixed), 0.0).max(axis=-1)
 
         observed, unmixed = largest(left @ inner)
         rng = random_stream(self.seed, "rotations of factors")
@@ -130,13 +131,13 @@ class Loadings:
             for start in range(0, times, together)
         ]
         null, luck = (np.concatenate(each) for each in zip(*drawn, strict=True))
-        means, least_mixed = np.append(observed.mean(), null.mean(axis=1)), np.append(unmixed.max(), luck.max(axis=1))
-        return Axes(_smallest_p_value(means, least_mixed), luck)
+        by_mean = np.append(observed.mean(), null.mean(axis=1))
+        return Axes(_smallest_p_value(by_mean, np.append(unmixed.max(), luck.max(axis=1))), luck)
 
     def code_side(self) -> float:
-        """p-value of rotations of the codes as they are given; nan for more than 512 codes."""
+        """p-value of rotations of the codes as they are given; nan for more than 512 codes, and for blocks."""
         m = self.codes.n_codes
-        if m > MOST_CODES or m < 2 or not self.matrix.size:
+        if m > MOST_CODES or m < 2 or not self.matrix.size or self.codes.units is not None:
             return math.nan
         spread = self.codes.spread / self.codes.spread.max()
         given = self.matrix * spread

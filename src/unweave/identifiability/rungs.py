@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from scipy import stats
 
 from unweave.arrays import FloatArray, student_reach
 from unweave.card import seed_from
-from unweave.codec import plain_data, read_record
+from unweave.codec import SavedRecord
 from unweave.errors import InputError
 from unweave.evidence import Evidence, EvidenceOptions
 from unweave.evidence.columns import data_frame
@@ -61,7 +59,8 @@ class LadderRow:
     rung : str
         "one code", "own codes", "own direction" or "readable": the first that nearly reaches the recovery of the later
         ones. "joint": codes depend on the factor only together with others. "folded": a code follows the factor, but
-        the factor cannot be read from it. "absent": nothing depends on it. "implied": other factors determine it.
+        the factor cannot be read from it. "absent": nothing depends on it. "implied": other factors determine it. If
+        the codes are in blocks, a code is a block here and below, and is read from all its columns.
     one_code, own_codes : float
         Recovery from the best code, and from a block of codes, times the share of their response that is this factor's.
     direction : float
@@ -81,7 +80,7 @@ class LadderRow:
     code, codes : str, tuple of str
         Best code, and the block of own codes.
     shape : str
-        Map between best code and factor: "linear", "monotone" or "folded".
+        Map between best code and factor: "linear", "monotone" or "folded"; "linear" or "curved" for a block.
     code_noise : float
         Share of the best code's variance that no factor explains.
     mixed_with : tuple of str
@@ -136,7 +135,7 @@ class LadderRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class Ladder(SavedRecord):
     """The rows of all factors that vary, and what they say about the representation as a whole.
 
     Attributes
@@ -154,8 +153,8 @@ class Ladder:
     axes_p_value : float
         Are these axes the factors? Compared with random mixtures of the factors that have the same noise and scales.
     basis_p_value : float
-        Is the basis of the codes special? Compared with random rotations of the codes; nan if ``quick``, or for more
-        than 512 codes.
+        Is the basis of the codes special? Compared with random rotations of the codes; nan if ``quick``, for blocks, or
+        for more than 512 codes.
     luck : float
         The share of recovery from own codes that random mixings have on average.
     chance : float
@@ -240,25 +239,6 @@ class Ladder:
     def __repr__(self) -> str:
         rungs = ", ".join(f"{row.factor}: {row.rung}" for row in self.rows[:8])
         return f"Ladder({self.value:.3f}; {rungs}{', ...' if len(self.rows) > 8 else ''})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; nan becomes null."""
-        data: dict[str, Any] = plain_data(self)
-        return data
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Ladder from `to_dict`."""
-        return read_record(cls, data)
-
-    def to_json(self) -> str:
-        """JSON text of `to_dict`."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Ladder from `to_json`."""
-        return read_record(cls, text)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A row for each factor, with the ends of intervals and the floors as columns (see `Evaluation.to_frame`)."""
@@ -498,7 +478,7 @@ def _replicates(row: LadderRow, part: QuickPart, k: int, best: Readout) -> dict[
 
 def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
     """The row with what is known of its best code and own codes."""
-    own, names = part.own[k], [part.evidence.code_names[i] for i in part.codes.alive]
+    own, names = part.own[k], part.codes.unit_names
     mixed = np.where(np.arange(part.free.size) != k, part.responses.share[own.code], 0.0)
     return replace(
         row,
@@ -621,7 +601,7 @@ def own_codes_beyond_luck(own: float, linear: float, luck: float, chance: float 
 def _of_all_codes(part: QuickPart, weights: FloatArray) -> FloatArray:
     every = np.zeros((part.evidence.n_codes, weights.shape[1]))
     every[part.codes.alive] = weights
-    return every
+    return every if part.whitening is None else part.whitening @ every
 
 
 def _with_gains(evidence: Evidence, found: Ladder, baseline: object, seed: int) -> Ladder:

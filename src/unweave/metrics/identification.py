@@ -64,6 +64,7 @@ def _reason(row: LadderRow) -> str:
     reference="ours (docs/identification.md), after Joshi et al., 'Who Guards the Guardians?' (003), section 3",
     identity_tolerance=0.01,
     order_tolerance=0.03,
+    takes_code_groups=True,
     moves_at_200_rows=(0.03, 0.12, 0.05),
 )
 def identification(evidence: Evidence, *, rng: int | np.random.Generator | None = 0) -> Score:
@@ -122,19 +123,20 @@ def identification(evidence: Evidence, *, rng: int | np.random.Generator | None 
     above = own - found.luck * linear  # which of its two slopes the score has is decided by the means
     slope = 1 / (1 - found.luck) if np.nanmean(above) >= 0 else 1 / (2 * found.luck)
     numbers = (slope * above - found.chance * linear) / (1 - found.chance)
-    purity, chosen = np.zeros((2, evidence.n_codes, evidence.n_factors))
+    names = {name: i for i, name in enumerate(evidence.code_units)}
+    purity, chosen = np.zeros((2, len(names), evidence.n_factors))
     used = np.flatnonzero(varying(evidence))
-    purity[np.ix_(part.codes.alive, used[part.free])] = np.where(
+    purity[np.ix_([names[name] for name in part.codes.unit_names], used[part.free])] = np.where(
         part.responses.informative[:, None], np.clip(part.responses.share, 0.0, 1.0), 0.0
     )
     purity[:, ~varying(evidence)] = chosen[:, ~varying(evidence)] = np.nan
     for place, row in zip(used, found.rows, strict=True):
-        chosen[np.isin(evidence.code_names, row.codes), place] = 1.0
+        chosen[[names[code] for code in row.codes], place] = 1.0
     is_free = np.array([row.rung != "implied" for row in found.rows], dtype=np.float64)
     return Score(
         raw=found.own_codes,
         per_factor=dict(zip(evidence.factor_names, _per_factor(evidence, numbers).tolist(), strict=True)),
-        per_code=dict(zip(evidence.code_names, np.nanmax(purity, axis=1).tolist(), strict=True)),
+        per_code=dict(zip(names, np.nanmax(purity, axis=1).tolist(), strict=True)),
         parts={
             "purity_matrix": purity,
             "chosen_matrix": chosen,

@@ -12,7 +12,7 @@ import unweave
 from unweave import Evaluation, compare, evaluate, ladder
 from unweave.evaluation.loop import compared_ladders
 from unweave.integrations.monitor import logged_verdicts
-from unweave.report.answer import IN_CODES, answer_of, compared_answer
+from unweave.report.answer import IN_CODES, FactorState, answer_of, compared_answer
 from unweave.report.leaderboard import leaderboard
 
 N, D = 200, 3
@@ -146,7 +146,7 @@ def contradictions(found, factors, kinds, codes):  # noqa: C901 - one list of wh
                 must(math.isnan(value) or low <= value <= high, f"{row.factor}: interval of {name}")
     for name, (low, high) in rungs.intervals.items():
         must(low <= getattr(rungs, name) <= high, f"interval of the ladder's {name}")
-    absent = {row.factor for row in answer.factors if row.words == "absent"}
+    absent = {row.factor for row in answer.factors if row.state is FactorState.ABSENT}
     own_codes = found.row("identification", "codes").score.value
     must(abs(own_codes - rungs.own_codes) < 0.02, f"identification {own_codes:.3f}, own codes {rungs.own_codes:.3f}")
     if len(absent) == len(rungs.rows):
