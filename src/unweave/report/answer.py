@@ -608,8 +608,8 @@ def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[Facto
 def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> Iterator[str]:
     """Recommendations for directions, for numbers whose codes are folded, and for unused codes of a posterior.
 
-    Nothing is said of how to train: point codes may come from any encoder. A posterior that equals its prior is the
-    exception, because only a penalty on it makes it so.
+    Of how to train is only said something if the encoder was trained here, and if a posterior equals its prior, because
+    only a penalty on it makes it so.
     """
     kinds = {factor.name: factor.kind for factor in evaluation.data.factors}
     directions = [row.factor for row in rows if row.rung == "own direction"]
@@ -622,6 +622,8 @@ def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[Facto
     absent = [row.factor for row in rows if row.state is FactorState.ABSENT]
     if codes.is_posterior and diagnosis is not None and diagnosis.dead_codes and absent:
         yield say("collapsed", n=len(diagnosis.dead_codes), n_codes=codes.n_codes, factors=absent)
+    elif codes.trained_with and absent:
+        yield say("train_on", factors=absent, objective=codes.trained_with)
 
 
 def _of_questions(evaluation: Evaluation, representation: str) -> Iterator[str]:
