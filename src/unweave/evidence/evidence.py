@@ -119,6 +119,11 @@ class Derivable:
         """The evidence of which this leaves some rows out, and whose splits it shares; None if it leaves out none."""
         return self._splits_of[0] if self._splits_of is not None else None
 
+    @property
+    def places_in_whole(self) -> Rows | None:
+        """Numbers of these rows in `whole`."""
+        return self._splits_of[1] if self._splits_of is not None else None
+
     def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
         """Training and test rows of every fold; row groups are not split, and classes have equal shares in all folds.
 
