@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unweave.encoding import encode
     from unweave.errors import FileError, InputError, InputWarning, OptionError, UnweaveError
     from unweave.evaluation import Evaluation, compare, evaluate
+    from unweave.evaluation.environments import Environments, environments
     from unweave.evaluation.probe import ProbeReport, probe
     from unweave.evaluation.similarity import Similarity, similarity
     from unweave.evaluation.unlabelled import Unlabelled, unlabelled
@@ -39,6 +40,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "Audit": "unweave.auditing",
             "Card": "unweave.card",
             "Diagnosis": "unweave.trust",
+            "Environments": "unweave.evaluation.environments",
             "Evaluation": "unweave.evaluation",
             "Evidence": "unweave.evidence",
             "EvidenceOptions": "unweave.evidence",
@@ -67,6 +69,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "datasets": "unweave.datasets",
             "diagnose": "unweave.trust",
             "encode": "unweave.encoding",
+            "environments": "unweave.evaluation.environments",
             "estimators": "unweave.estimators",
             "evaluate": "unweave.evaluation",
             "integrations": "unweave.integrations",
@@ -125,6 +128,8 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "ProbeReport",
     "similarity",
     "Similarity",
+    "environments",
+    "Environments",
     "unlabelled",
     "Unlabelled",
     "metric",

@@ -17,7 +17,7 @@ from unweave.evidence.columns import quoted
 from unweave.findings import Finding
 from unweave.sentences import printable
 
-Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
+Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances", "target"]
 Equivalence = Literal["orthogonal", "permutation and scale", "elementwise", "affine", "bijection", "any"]
 
 PROPERTIES = (  # properties that metrics of the catalogue measure; a user's metric may state another one
@@ -192,6 +192,7 @@ HOW_TO_GIVE: dict[str, str] = {
     "reference": "pass reference=, another decoder",
     "sampler": "pass sampler=",
     "nuisances": "pass nuisances=",
+    "target": "pass target=, the label of the task",
 }
 
 

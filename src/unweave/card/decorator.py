@@ -114,6 +114,8 @@ class Metric(Protocol[Options]):
         kinds: KindsGiven = None,
         missing: Literal["refuse", "drop"] = "refuse",
         nuisances: object = None,
+        target: object = None,
+        environments: object = None,
         row_groups: Sequence[object] | None = None,
         code_groups: Mapping[str, Sequence[str | int]] | None = None,
         factor_names: Sequence[str] | None = None,

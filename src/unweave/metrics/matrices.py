@@ -226,15 +226,22 @@ def unit_information(evidence: Evidence, estimator: Information) -> FloatArray:
     """
     if not evidence.has_blocks:
         return mutual_information_matrix(evidence, estimator)
+    columns, of_block = unit_readouts(evidence)
+    found = mutual_information_matrix(evidence.recoded(columns), estimator)
+    places = np.arange(evidence.n_factors)
+    return np.stack([found[start + places, places] if wide else found[start] for start, wide in of_block])
+
+
+@memoised(on="both")
+def unit_readouts(evidence: Evidence) -> tuple[FloatArray, tuple[tuple[int, bool], ...]]:
+    """A column of each single code and one for each factor of a block; the first column of every unit, and its case."""
     folds = evidence.folds(N_READOUT_FOLDS, 0)
-    columns: list[FloatArray] = []  # one of each single code, and one for each factor of a block
+    columns: list[FloatArray] = []
     of_block = []
     for members in evidence.code_units.values():
         of_block.append((len(columns), members.size > 1))
         columns += [evidence.codes[:, members]] if members.size == 1 else _readouts(evidence, members, folds)
-    found = mutual_information_matrix(evidence.recoded(np.hstack(columns)), estimator)
-    places = np.arange(evidence.n_factors)
-    return np.stack([found[start + places, places] if wide else found[start] for start, wide in of_block])
+    return np.hstack(columns), tuple(of_block)
 
 
 def _readouts(evidence: Evidence, members: Rows, folds: Sequence[tuple[Rows, Rows]]) -> list[FloatArray]:
