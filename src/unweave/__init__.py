@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from unweave.errors import FileError, InputError, InputWarning, OptionError, UnweaveError
     from unweave.evaluation import Evaluation, compare, evaluate
     from unweave.evaluation.probe import ProbeReport, probe
+    from unweave.evaluation.recovery import Recovery, recovery
     from unweave.evaluation.similarity import Similarity, similarity
     from unweave.evaluation.unlabelled import Unlabelled, unlabelled
     from unweave.evidence import Evidence, EvidenceOptions, FactorKind, Jacobians, Posterior
@@ -55,6 +56,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "OptionError": "unweave.errors",
             "Posterior": "unweave.evidence",
             "ProbeReport": "unweave.evaluation.probe",
+            "Recovery": "unweave.evaluation.recovery",
             "Score": "unweave.score",
             "Similarity": "unweave.evaluation.similarity",
             "Unlabelled": "unweave.evaluation.unlabelled",
@@ -76,6 +78,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "models": "unweave.models",
             "noise_floor": "unweave.trust",
             "probe": "unweave.evaluation.probe",
+            "recovery": "unweave.evaluation.recovery",
             "similarity": "unweave.evaluation.similarity",
             "spectrum": "unweave.metrics.manifolds",
             "sweeps": "unweave.sweeps",
@@ -123,6 +126,8 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "Spectrum",
     "probe",
     "ProbeReport",
+    "recovery",
+    "Recovery",
     "similarity",
     "Similarity",
     "unlabelled",

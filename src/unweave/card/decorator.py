@@ -116,6 +116,7 @@ class Metric(Protocol[Options]):
         nuisances: object = None,
         row_groups: Sequence[object] | None = None,
         code_groups: Mapping[str, Sequence[str | int]] | None = None,
+        factor_groups: Mapping[str, Sequence[str | int]] | None = None,
         factor_names: Sequence[str] | None = None,
         code_names: Sequence[str] | None = None,
         decoder: object = None,
