@@ -118,6 +118,7 @@ class Metric(Protocol[Options]):
         environments: object = None,
         row_groups: Sequence[object] | None = None,
         code_groups: Mapping[str, Sequence[str | int]] | None = None,
+        factor_groups: Mapping[str, Sequence[str | int]] | None = None,
         factor_names: Sequence[str] | None = None,
         code_names: Sequence[str] | None = None,
         decoder: object = None,

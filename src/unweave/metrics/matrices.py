@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -146,6 +147,34 @@ def factor_correlation_matrix(evidence: Evidence, correlation: Correlation) -> F
     return correlations.canonical_correlation_matrix(factor_bases(evidence, correlation))
 
 
+@memoised(on="factors")
+def varying_units(evidence: Evidence) -> NDArray[np.bool_]:
+    """Return True for every block of factors, or factor in no block, that is not constant."""
+    return np.array([varying(evidence)[members].any() for members in evidence.factor_units.values()])
+
+
+@memoised(on="factors", by_row=True)
+def _unit_bases(evidence: Evidence, correlation: Correlation) -> tuple[FloatArray, ...]:
+    """Orthonormal basis of the features of all factors of every unit."""
+    own = factor_bases(evidence, correlation)
+    return tuple(
+        correlations.orthonormal_basis(np.hstack([own[j] for j in members])) if members.size > 1 else own[members[0]]
+        for members in evidence.factor_units.values()
+    )
+
+
+def unit_targets(evidence: Evidence) -> list[FloatArray]:
+    """Columns that are predicted of every factor unit that varies: of a block, an orthonormal basis of its columns.
+
+    Sums of squared errors over the columns of a block then do not change under affine maps of the block.
+    """
+    targets = []
+    for members in compress(evidence.factor_units.values(), varying_units(evidence)):
+        own = [target_columns(evidence, j) for j in members[varying(evidence)[members]].tolist()]
+        targets.append(own[0] if members.size == 1 else correlations.orthonormal_basis(np.hstack(own)))
+    return targets
+
+
 @memoised(on="codes")
 def _code_columns(evidence: Evidence, correlation: Correlation) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Codes transformed for the correlation (n x m), with their means and norms; None if a code has several columns."""
@@ -192,16 +221,23 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
 
 @memoised(on="both")
 def unit_correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArray:
-    """`correlation_matrix` of the units: for a block, the largest canonical correlation of its codes with a factor."""
-    if not evidence.has_blocks:
+    """`correlation_matrix` of the units: for a block, the largest canonical correlation of its codes with a factor.
+
+    For a block of factors it is the sum of all canonical correlations, divided by the number of its dimensions.
+    """
+    if not (evidence.has_blocks or evidence.has_factor_blocks):
         return correlation_matrix(evidence, correlation)
-    bases = factor_bases(evidence, correlation)
-    own = (
+    bases = _unit_bases(evidence, correlation)
+    own = [
         correlations.orthonormal_basis(unit_features(evidence, members, correlation))
         for members in evidence.code_units.values()
-    )
+    ]
     matrix = np.stack([correlations.largest_correlations(basis, bases) for basis in own])
-    matrix[:, ~varying(evidence)] = np.nan
+    for j, members in enumerate(evidence.factor_units.values()):
+        if members.size > 1:
+            all_of_it = [np.linalg.svd(basis.T @ bases[j], compute_uv=False).sum() for basis in own]
+            matrix[:, j] = np.array(all_of_it) / max(bases[j].shape[1], 1)
+    matrix[:, ~varying_units(evidence)] = np.nan
     return matrix
 
 
@@ -268,7 +304,8 @@ def _with_readouts(evidence: Evidence, train: Rows, test: Rows) -> tuple[FloatAr
     folds = [(train[fit], train[rest]) for fit, rest in evidence.rows(train).folds(N_READOUT_FOLDS, 0)]
     if not np.array_equal(train, test):
         folds.append((train, test))
-    columns, unit_of = [], []
+    columns: list[FloatArray] = []
+    unit_of: list[int] = []
     for i, members in enumerate(evidence.code_units.values()):
         columns.append(evidence.codes[:, members])
         if members.size > 1:
