@@ -22,7 +22,7 @@ from unweave.report.answer import (
     with_ends,
 )
 from unweave.report.summary import summarise
-from unweave.sentences import NOTHING, counted, fixed, listed, p_value, say
+from unweave.sentences import NOTHING, between, counted, fixed, listed, p_value, say
 
 MEANT = re.compile(r"[\\`*_\[\]|~]")
 
@@ -127,7 +127,7 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
                 _score(cell),
                 fixed(floor.get("mean")),
                 "" if floor else fixed(cell["chance"]),
-                f"{fixed(interval['low'])} to {fixed(interval['high'])}" if interval else "",
+                between(interval["low"], interval["high"], 3) if interval else "",
                 fixed(cell["calibrated"]),
                 p_value(floor.get("p_value"), floor.get("resolution")),
                 cell["verdict"]["level"] if cell["verdict"] else "",

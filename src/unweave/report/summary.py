@@ -31,15 +31,12 @@ from unweave.report.answer import (
     answer_of,
     by_question,
     code_lists,
-    compared_answer,
     compared_by,
     fitting_advice,
-    layer_table,
     n_rows_given,
     noise_sentence,
     parts_sentence,
     plain_answer,
-    representation_table,
     shared_reasons,
     shown_factors,
 )
@@ -428,6 +425,7 @@ def summarised_matrix(
         "name": shown.part,
         "title": shown.part.removesuffix("_matrix").replace("_", " "),
         "meaning": shown.meaning,
+        "columns": shown.columns,
         "n_rows": len(rows),
         "n_columns": len(columns),
         "signed": signed,
@@ -537,6 +535,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
             for question, labels in by_question(evaluation).items()
         ],
         "pairs": data.matched_pairs,
+        "drawn_codes": data.drawn_codes,
         "rankings": _rankings(evaluation) if len(names) > 1 else {},
         "trusted": trusted_scores(metrics) if data.factors else say("verdicts_need_factors"),
         "data": {
@@ -571,14 +570,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
 def _tables(evaluation: Evaluation) -> dict[str, Any]:
     """Return what the page takes from the typed answer: tables, and the sentence with the parts of the ladder."""
     if len(evaluation.representations) > 1:
-        compared = compared_answer(evaluation)
-        by_factor = None if compared.layers is None else layer_table(compared.layers)
-        return {
-            "representations": representation_table(compared),
-            "by_factor": by_factor,
-            "shown_factors": [],
-            "parts": "",
-        }
+        return {}
     answer = answer_of(evaluation)
     shown = [plain_data(row) | {"leaks": row.leaks} for row in shown_factors(answer.factors)]
     return {"shown_factors": shown, "parts": parts_sentence(answer.parts)}
@@ -689,7 +681,7 @@ def _level_counts(metrics: list[dict[str, Any]]) -> dict[str, int]:
 def _title(evaluation: Evaluation) -> str:
     names = evaluation.representations
     if len(names) > 1:
-        return f"{listed(list(names), at_most=4)} compared"
+        return f"{listed(list(names)) if len(names) <= 3 else f'{len(names)} representations'} compared"
     if not evaluation.data.n_rows:
         return "How the decoder uses its latents"
     return "What the codes contain" if names == ("codes",) else f"What {names[0]} contains"

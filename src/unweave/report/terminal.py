@@ -39,7 +39,7 @@ from unweave.report.answer import (
     shared_reasons,
     shown_factors,
 )
-from unweave.sentences import counted, fixed, listed, say
+from unweave.sentences import between, counted, fixed, listed, say
 from unweave.trust.verdict_record import Level
 
 MOST_RANKED = 12
@@ -88,7 +88,7 @@ def ranked_table(question: ComparedQuestion) -> Table:
             if k == MOST_RANKED - tail:
                 table.add_row("", Text(f"... {n - MOST_RANKED} more between"))
             continue
-        ends = "" if entry.low is None else f"{fixed(entry.low)} to {fixed(entry.high)}"
+        ends = "" if entry.low is None else between(entry.low, entry.high, 3)
         table.add_row(
             "",
             Text(entry.representation),
