@@ -282,6 +282,8 @@ MOST_BYTES = 3_000_000
 
 MOST_BYTES_OF_DATA = 400_000
 
+FEW_VALUES = 12
+
 MOST_COLUMNS = 24  # factors that a table with a row for every representation shows
 
 SEED = re.compile(r"(.+?)[\s,;_/:.(-]+(?:seed|run|trial)[\s_=:.-]*\d+\)?", re.IGNORECASE)
@@ -480,8 +482,13 @@ def _pairs(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _dots(pair: Mapping[str, Any]) -> str:
-    """Return the SVG path of a scatter plot with one dot per row; the code is on the vertical axis."""
-    return "".join(f"M{90 * x:.0f} {56 - 56 * y:.0f}h0" for x, y in zip(pair["x"], pair["y"], strict=True))
+    """Return the SVG path of a scatter plot with one dot per row; the code is on the vertical axis.
+
+    Dots of a factor with few values are spread a little, so that they do not hide each other.
+    """
+    width = 0.0 if len(set(pair["x"])) > FEW_VALUES else 0.12 / max(len(set(pair["x"])) - 1, 1)
+    spread = [90 * (x * (1 - width) + width * (0.618 * k % 1)) for k, x in enumerate(pair["x"])]
+    return "".join(f"M{x:.0f} {56 - 56 * y:.0f}h0" for x, y in zip(spread, pair["y"], strict=True))
 
 
 def _embedded(summary: Mapping[str, Any]) -> str:

@@ -67,7 +67,10 @@
   const SVG = "http://www.w3.org/2000/svg";
   const drawn = (of, code, factor) => {
     const [x, y] = [points.factors[factor], points.codes[of]?.[code]];
-    return x && y ? x.map((at, k) => [300 * at, 220 - 220 * y[k]]) : null;
+    if (!x || !y) return null;
+    const values = new Set(x).size; // dots of few values are spread a little, so that they do not hide each other
+    const width = values > 12 ? 0 : 0.12 / Math.max(values - 1, 1);
+    return x.map((at, k) => [300 * (at * (1 - width) + width * ((0.618 * k) % 1)), 220 - 220 * y[k]]);
   };
   const look = (of, code, factor) => {
     const svg = dialog.querySelector("svg");
