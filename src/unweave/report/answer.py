@@ -394,14 +394,22 @@ def n_rows_given(data: EvaluationData) -> int:
     return data.n_rows + max((found.n_rows for found in data.screening.values()), default=0)
 
 
+SAMPLED = ("rows_sampled", "classifiers_sampled_rows", "mixtures_sampled_rows")
+
+
 def scored_part(evaluation: Evaluation, row: Row) -> str:
     """On which part of codes and rows the row's score was computed; empty for all."""
     screening = evaluation.data.screening.get(row.representation)
-    n_all, n_rows = n_rows_given(evaluation.data), evaluation.data.n_rows
-    sampled = [each for each in (row.score.caveats if row.score else ()) if each.kind == "rows_sampled"]
-    n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else n_rows
-    codes = f"{screening.n_scored:,} of {screening.n_codes:,} codes" if screening else ""
-    return ", ".join(filter(None, [codes, f"{n_rows:,} of {n_all:,} rows" if n_rows < n_all else ""]))
+    sampled = [each for each in (row.score.caveats if row.score else ()) if each.kind in SAMPLED]
+    n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else evaluation.data.n_rows
+    n_codes, of = (screening.n_scored, screening.n_codes) if screening else (0, 0)
+    return part_of(n_codes, of, n_rows, n_rows_given(evaluation.data))
+
+
+def part_of(n_codes: int, of_codes: int, n_rows: int, of_rows: int) -> str:
+    """How many codes and rows of how many a number was computed on; empty for all."""
+    counts = ((n_codes, of_codes, "codes"), (n_rows, of_rows, "rows"))
+    return ", ".join(f"{n:,} of {of:,} {what}" for n, of, what in counts if n < of)
 
 
 def question_lines(evaluation: Evaluation, representation: str) -> tuple[QuestionLine, ...]:
@@ -897,18 +905,16 @@ def _report(
     if not scores and parts is None:
         return say("no_report")
     screening, ladder = evaluation.data.screening.get(representation), evaluation.data.ladders.get(representation)
-    n_codes = len(ladder.code_names) if ladder else evaluation.data.representations[representation].n_codes
-    n_all, n_given = n_rows_given(evaluation.data), screening.n_codes if screening else n_codes
-    n_rows = ladder.n_rows if ladder else evaluation.data.n_rows
+    n_rows = n_rows_given(evaluation.data)
+    n_codes = screening.n_codes if screening else evaluation.data.representations[representation].n_codes
     return say(
         "report",
         n_rows=n_rows,
         n_codes=n_codes,
         scores=scores,
         parts=parts and str(parts),
+        part=part_of(len(ladder.code_names), n_codes, ladder.n_rows, n_rows) if ladder else "",
         found=_headline(evaluation, representation, rows) if rows else "",
-        n_given=n_given if n_given > n_codes else None,
-        n_all=n_all if n_all > n_rows else None,
     )
 
 
