@@ -164,7 +164,7 @@ def _compared(
     return comparisons
 
 
-MOST_ROWS = 150
+ROWS_OF_PICTURE = 150
 
 MOST_FACTORS = 24
 
@@ -184,7 +184,7 @@ def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
     [('factor 0', 'code 1'), ('factor 1', 'code 0')]
     """
     chosen, purity = score.parts["chosen_matrix"], score.parts["purity_matrix"]
-    rows = np.unique(np.linspace(0, evidence.n_rows - 1, min(MOST_ROWS, evidence.n_rows)).astype(np.intp))
+    rows = np.unique(np.linspace(0, evidence.n_rows - 1, min(ROWS_OF_PICTURE, evidence.n_rows)).astype(np.intp))
     pairs = []
     for j, name in enumerate(evidence.factor_names[:MOST_FACTORS]):
         if name in evidence.constant_factors or not np.isfinite(purity[:, j]).all():
