@@ -418,6 +418,7 @@ class CodesDescription:
     code_names: tuple[str, ...]
     fingerprint: str
     is_posterior: bool = False
+    trained_with: str = ""  # the objective, if `unweave.models` trained the encoder
 
 
 @dataclass(frozen=True)
@@ -502,7 +503,11 @@ class EvaluationData:
             ),
             representations={
                 name: CodesDescription(
-                    evidence.n_codes, tuple(evidence.code_names), evidence.fingerprint, evidence.posterior is not None
+                    evidence.n_codes,
+                    tuple(evidence.code_names),
+                    evidence.fingerprint,
+                    evidence.posterior is not None,
+                    "" if evidence.posterior is None else evidence.posterior.trained_with,
                 )
                 for name, evidence in evidences.items()
             },

@@ -394,13 +394,12 @@ def n_rows_given(data: EvaluationData) -> int:
     return data.n_rows + max((found.n_rows for found in data.screening.values()), default=0)
 
 
-SAMPLED = ("rows_sampled", "classifiers_sampled_rows", "mixtures_sampled_rows")
-
-
 def scored_part(evaluation: Evaluation, row: Row) -> str:
     """On which part of codes and rows the row's score was computed; empty for all."""
     screening = evaluation.data.screening.get(row.representation)
-    sampled = [each for each in (row.score.caveats if row.score else ()) if each.kind in SAMPLED]
+    sampled = [
+        each for each in (row.score.caveats if row.score else ()) if {"rows", "sampled"} <= set(each.kind.split("_"))
+    ]
     n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else evaluation.data.n_rows
     n_codes, of = (screening.n_scored, screening.n_codes) if screening else (0, 0)
     return part_of(n_codes, of, n_rows, n_rows_given(evaluation.data))
@@ -609,8 +608,8 @@ def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[Facto
 def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> Iterator[str]:
     """Recommendations for directions, for numbers whose codes are folded, and for unused codes of a posterior.
 
-    Nothing is said of how to train: point codes may come from any encoder. A posterior that equals its prior is the
-    exception, because only a penalty on it makes it so.
+    Of how to train is only said something if the encoder was trained here, and if a posterior equals its prior, because
+    only a penalty on it makes it so.
     """
     kinds = {factor.name: factor.kind for factor in evaluation.data.factors}
     directions = [row.factor for row in rows if row.rung == "own direction"]
@@ -623,6 +622,8 @@ def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[Facto
     absent = [row.factor for row in rows if row.state is FactorState.ABSENT]
     if codes.is_posterior and diagnosis is not None and diagnosis.dead_codes and absent:
         yield say("collapsed", n=len(diagnosis.dead_codes), n_codes=codes.n_codes, factors=absent)
+    elif codes.trained_with and absent:
+        yield say("train_on", factors=absent, objective=codes.trained_with)
 
 
 def _of_questions(evaluation: Evaluation, representation: str) -> Iterator[str]:
