@@ -164,7 +164,7 @@ def _compared(
     return comparisons
 
 
-MOST_ROWS = 150
+ROWS_OF_PICTURE = 150
 
 MOST_FACTORS = 24
 
@@ -199,7 +199,7 @@ def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
 
 
 def _drawn_rows(evidence: Evidence) -> np.ndarray:
-    return np.unique(np.linspace(0, evidence.n_rows - 1, min(MOST_ROWS, evidence.n_rows)).astype(np.intp))
+    return np.unique(np.linspace(0, evidence.n_rows - 1, min(ROWS_OF_PICTURE, evidence.n_rows)).astype(np.intp))
 
 
 def drawn_codes(evidence: Evidence) -> dict[str, tuple[float, ...]]:

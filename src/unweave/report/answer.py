@@ -142,9 +142,9 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
         for factor in evaluation.data.factors
     )
     read = _read_by_probes(evaluation, representation, [row.factor for row in rows if row.state is FactorState.ABSENT])
-    unclear = {"state": FactorState.UNCLEAR, "words": say("rung_in_words", rung=FactorState.UNCLEAR)}
+    unclear, words = FactorState.UNCLEAR, say("rung_in_words", rung=FactorState.UNCLEAR)
     return tuple(
-        replace(row, **unclear, note=say("note_of", reason=FactorState.UNCLEAR, **read[row.factor]))
+        replace(row, state=unclear, words=words, note=say("note_of", reason=unclear, **read[row.factor]))
         if row.factor in read
         else row
         for row in rows
@@ -1144,14 +1144,14 @@ def compared_by(metric: str, question: Question, evaluation: Evaluation) -> Comp
         metric=metric,
         noise=(min(floors), max(floors)) if floors else None,
         ranked=tuple(
-            _ranked(row, lines.get(row.representation), row.representation in best, comparison.letters)
+            _ranked_entry(row, lines.get(row.representation), row.representation in best, comparison.letters)
             for row in sorted(rows, key=_best_first)
         ),
         tested=bool(comparison.letters),
     )
 
 
-def _ranked(row: Row, line: QuestionLine | None, best: bool, letters: dict[str, str]) -> Ranked:
+def _ranked_entry(row: Row, line: QuestionLine | None, best: bool, letters: dict[str, str]) -> Ranked:
     name = row.representation
     if line is None:
         return Ranked(name, None, None, None, row.level, "failed" if row.problem else "undefined", False)

@@ -60,7 +60,7 @@ def _answer(evaluation: Evaluation) -> list[str]:
     answer = whole_answer(evaluation)
     return [
         f"**{plain(answer.headline)}**",
-        *(_compared(answer) if isinstance(answer, ComparedAnswer) else _tables(answer)),
+        *(_comparison(answer) if isinstance(answer, ComparedAnswer) else _tables(answer)),
         f"**Report:** {plain(answer.report)}",
         "**Next:**\n\n" + _list(map(plain, answer.next_steps)),
     ]
@@ -83,7 +83,7 @@ def _tables(answer: Answer) -> list[str]:
     ]
 
 
-def _compared(answer: ComparedAnswer) -> list[str]:
+def _comparison(answer: ComparedAnswer) -> list[str]:
     parts = [_text_table(answer.table()), say("reading_of_representations")] if answer.order else []
     if answer.layers is not None:
         parts += [_text_table(answer.layers.table()), answer.layers.reading]

@@ -177,7 +177,7 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
     parts: list[RenderableType] = [Text(_heading(evaluation))]
     parts += [Prose(sentence) for sentence in screening_sentences(evaluation)]
     parts += [Text()]
-    parts += _compared(evaluation) if several else _single(evaluation, width)
+    parts += _comparison(evaluation) if several else _one_representation(evaluation, width)
     reasons = shared_reasons(evaluation)
     if reasons:
         parts += [Text(), Text("Why some scores are not trusted", style="bold")]
@@ -200,7 +200,7 @@ def text_table(evaluation: Evaluation) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
-def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
+def _one_representation(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     answer = answer_of(evaluation)
     yield Prose(answer.headline, style="bold")
     if answer.spectrum is not None:
@@ -226,7 +226,7 @@ def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     yield metric_table(evaluation, width)
 
 
-def _compared(evaluation: Evaluation) -> Iterator[RenderableType]:
+def _comparison(evaluation: Evaluation) -> Iterator[RenderableType]:
     answer = compared_answer(evaluation)
     yield Prose(answer.headline, style="bold")
     if any(one.factors for one in answer.representations):
