@@ -321,6 +321,8 @@ class CodeModels:
         Factors in which neighbouring rows tell a code much better than any model does; none for most codes.
     odd : array, n x m
         Which values of codes have nothing to do with the factors of their rows, such as faults and dropped values.
+    blocks : tuple of arrays
+        Indices of the codes of every block.
     """
 
     factors: FloatArray
@@ -342,6 +344,7 @@ class CodeModels:
     given: FloatArray
     odd: NDArray[np.bool_]
     near: tuple[tuple[int, ...], ...] = ()
+    blocks: tuple[Rows, ...] = ()
 
     def predicted(self, places: Sequence[Places]) -> dict[int, FloatArray]:
         """Predictions of every model if each factor takes its values from its own places."""
@@ -535,6 +538,7 @@ def _fitted(evidence: Evidence, seed: int) -> CodeModels:
         silent=silent,
         collapsed=np.zeros(evidence.n_codes, dtype=bool),
         settled=settled,
+        blocks=tuple(members for members in evidence.code_units.values() if members.size > 1),
         model=model,
         fitted=np.column_stack(fitted),
         left=scores - np.column_stack([alone[max(j, 0)][:, i] for i, j in enumerate(owner)]),

@@ -21,6 +21,7 @@ from unweave.evidence.splits import clusters
 from unweave.randomness import random_stream
 from unweave.trust.code_models import (
     MOST_STEPS,
+    ROWS_PER_COLUMN,
     TINY,
     CodeModels,
     Places,
@@ -223,6 +224,8 @@ class DrawnCodes:
         found = self.responses
         if not self.modelled:
             return found.given[:, code]
+        if code in self._of_blocks:
+            return self._of_blocks[code]
         # odd values stay in their rows, so that those of all codes occur together and as often as observed
         rows = np.arange(self.n_rows) % len(found.codes)
         return np.where(found.odd[rows, code], found.given[rows, code], self._of_model(code))
@@ -245,6 +248,34 @@ class DrawnCodes:
             return with_shared_values(first + weight * (second - first), found, code)
         drawn = self.predicted[found.model[code]][:, code] + found.residuals[self._similar_rows, code]
         return with_shared_values(drawn, found, code) if found.of_codes[code] else from_scores(drawn, found, code)
+
+    @cached_property
+    def _of_blocks(self) -> dict[int, FloatArray]:
+        """Codes of blocks: an additive fit, and residuals of all codes of one row, whose noise is one.
+
+        Where a factor is a linear function of a block, it is the same function of the drawn block.
+        """
+        found: CodeModels = self.responses
+        drawn: dict[int, FloatArray] = {}
+        if not found.blocks:
+            return {}
+        both = [np.column_stack([design.plain, design.smooth]) for design in found.designs]
+        wide = sum(part.shape[1] for part in both) * ROWS_PER_COLUMN > len(found.codes)
+        parts = [design.plain if wide else each for design, each in zip(found.designs, both, strict=True)]
+        fitted = np.column_stack([np.ones(len(found.codes)), *parts])
+        there = np.column_stack(
+            [np.ones(self.n_rows), *(at.of(part) for at, part in zip(self.places, parts, strict=True))]
+        )
+        rows = self._similar_rows
+        others, width = self.generator.permutation(rows), len(fitted) ** -0.2 if self.n_rows > len(fitted) else 0.0
+        free = np.sqrt(len(fitted) / max(len(fitted) - fitted.shape[1], 1) / (1 + width**2))
+        for members in found.blocks:
+            block = found.codes[:, members]
+            weights = np.linalg.lstsq(fitted, block, rcond=1e-8)[0]
+            left = block - fitted @ weights
+            values = there @ weights + free * (left[rows] + width * left[others])  # so that no residual occurs twice
+            drawn |= dict(zip(members.tolist(), values.T, strict=True))
+        return drawn
 
     @cached_property
     def _similar_rows(self) -> Rows:
@@ -468,7 +499,11 @@ class Counterpart:
             samples=samples if where == "here" else None,
             one_each=one_each,
         )
-        columns = [codes.of(i) for i in range(found.codes.shape[1])] if same_codes else codes.without_redundant()
+        blocks = self.evidence.has_blocks  # codes of a block are no redundant codes
+        if same_codes or blocks:
+            columns = [codes.of(i) for i in range(found.codes.shape[1])]
+        else:
+            columns = codes.without_redundant()
         factors = np.column_stack([where_drawn.of(found.factors[:, j]) for j, where_drawn in enumerate(places)])
         names = self.evidence.factor_names
         # values between those of rows are no classes any more
@@ -477,7 +512,15 @@ class Counterpart:
             for name, declared, where_drawn in zip(names, self.evidence.declared_kinds, places, strict=True)
             if not (declared.kind.has_classes and where_drawn.weight.any())
         }
-        return Evidence(factors, np.column_stack(columns), kinds=kinds, factor_names=names)
+        return Evidence(
+            factors,
+            np.column_stack(columns),
+            kinds=kinds,
+            factor_names=names,
+            code_names=self.evidence.code_names if blocks else None,
+            code_groups=self.evidence.code_groups if blocks else None,
+            factor_groups=self.evidence.factor_groups,
+        )
 
     @property
     def each_factor_told(self) -> bool:
@@ -507,8 +550,16 @@ def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
         kinds=[evidence.declared_kinds[j].text for j in places],
         factor_names=list(names),
         code_names=evidence.code_names,
+        code_groups=evidence.code_groups,
+        factor_groups=_groups_among(evidence, names),
         row_groups=None if evidence.row_groups is None else evidence.row_groups.tolist(),
     )
+
+
+def _groups_among(evidence: Evidence, names: Sequence[str]) -> dict[str, list[str]]:
+    """The groups of factors without those that are not among these names."""
+    groups = {group: [m for m in members if m in names] for group, members in evidence.factor_groups.items()}
+    return {group: members for group, members in groups.items() if members}
 
 
 MOST_CALLS = 1000
@@ -559,6 +610,9 @@ def _drawn(evidence: Evidence, places: list[int], rng: np.random.Generator) -> E
         codes,
         kinds=[evidence.declared_kinds[j].text for j in places],
         factor_names=[evidence.factor_names[j] for j in places],
+        code_names=evidence.code_names,
+        code_groups=evidence.code_groups,
+        factor_groups=_groups_among(evidence, [evidence.factor_names[j] for j in places]),
     )
 
 
