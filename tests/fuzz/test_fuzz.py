@@ -166,7 +166,7 @@ def test_calls_that_once_went_wrong(seed):
     assert not counted_functions([seed])[1]
 
 
-@pytest.mark.parametrize("seed", [212203, 212330, 212923, 217531])
+@pytest.mark.parametrize("seed", [212203, 212330, 212923, 217531, 302776])
 def test_public_calls_that_once_went_wrong(seed):
     """A name of a card that is a control character, an array as time limit, a number in place of labels, no name."""
     assert not counted_functions([seed], draw_public)[1]
