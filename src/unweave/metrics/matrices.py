@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any, TypeVar
@@ -450,13 +450,10 @@ class Importance:
 ROWS_OF_PARTS = 2.5  # largest number of rows of a whole, relative to a part of it that is fitted on the same bins
 
 
-@for_all_drawn
-def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, seed: int) -> list[Importance]:
-    """Importance of every unit for every factor, from one probe per factor fitted on the training rows.
-
-    Permutations of the same rows are fitted together, to the training rows of their original. So are large parts of the
-    same rows, each to its own training rows. Blocks are fitted alone: their readouts differ between permutations.
-    """
+def _fitted_together(
+    evidences: Sequence[Evidence], test_share: float, seed: int
+) -> Iterable[tuple[Evidence, list[Evidence]]]:
+    """Groups of evidence that one call fits, each with the evidence whose split they share."""
     fits: dict[int, tuple[Evidence, list[Evidence]]] = {}
     for evidence in evidences:
         original = _fitted_with(evidence, test_share, seed)
@@ -464,8 +461,23 @@ def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, s
             original = evidence if evidence.permuted_from is None else evidence.permuted_from[0]
         key = evidence if evidence.has_blocks else original
         fits.setdefault(id(key), (original, []))[1].append(evidence)
+    return fits.values()
+
+
+def _among(places: Rows, rows: Rows | None) -> NDArray[np.bool_]:
+    """Which of these rows of the whole a part has; all, if there is no part."""
+    return np.ones(places.size, dtype=bool) if rows is None else np.isin(places, rows, assume_unique=True)
+
+
+@for_all_drawn
+def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, seed: int) -> list[Importance]:
+    """Importance of every unit for every factor, from one probe per factor fitted on the training rows.
+
+    Permutations of the same rows are fitted together, to the training rows of their original. So are large parts of the
+    same rows, each to its own training rows. Blocks are fitted alone: their readouts differ between permutations.
+    """
     found = {}
-    for original, alike in fits.values():
+    for original, alike in _fitted_together(evidences, test_share, seed):
         train, test = original.split(test_share, seed)
         codes = probed_codes(original if alike[0].permuted_from is None else alike[0], probe)
         unit_of = np.arange(alike[0].n_codes)
@@ -477,19 +489,16 @@ def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, s
         whole = [_spread(target, rows, original.n_rows) for target, rows in zip(targets, own, strict=True)]
         options: dict[str, Any] = {}
         if any(rows is not None for rows in own):
-            options["used"] = [np.isin(train, rows, assume_unique=True) for rows in own]
+            options["used"] = [_among(train, rows) for rows in own]
         fit = own_or_default(Probe.probe_each, probe)
         probed = fit(codes[train], [target[train] for target in whole], codes[test], seed, **options)
         for evidence in alike:
             matrix = np.full((unit_of.max() + 1, evidence.n_factors), np.nan)
             found[id(evidence)] = Importance(matrix, *np.full((2, evidence.n_factors), np.nan))
         for (evidence, j), target, rows, (weights, predicted) in zip(pairs, whole, own, probed, strict=True):
-            of, sides, here = found[id(evidence)], (train, test), predicted
-            if rows is not None:
-                tested = np.isin(test, rows, assume_unique=True)
-                sides, here = (train[np.isin(train, rows, assume_unique=True)], test[tested]), predicted[tested]
+            of, tested = found[id(evidence)], _among(test, rows)
             of.matrix[:, j] = weights if unit_of.size == len(of.matrix) else np.bincount(unit_of, weights)
-            of.skill[j], of.accuracy[j] = _held_out(here, target, *sides)
+            of.skill[j], of.accuracy[j] = _held_out(predicted[tested], target, train[_among(train, rows)], test[tested])
     return [found[id(evidence)] for evidence in evidences]
 
 
