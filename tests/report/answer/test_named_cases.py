@@ -173,7 +173,7 @@ def test_a_score_of_some_codes_says_so_in_its_own_line():
 
 
 def test_a_score_of_some_rows_says_so_in_its_own_line(monkeypatch):
-    monkeypatch.setattr("unweave.identifiability.analysis.MOST_ROWS", 300)
+    monkeypatch.setattr("unweave.identifiability.analysis.ROWS_ANALYSED", 300)
     z, _ = normal(2, n=400, seed=10)
     found = unweave.evaluate(z, z @ [[0.8, 0.6], [-0.6, 0.8]], metrics=["identification", "r2"], budget=5)
     parts = {line.metric: line.part for line in answer_of(found).questions}
