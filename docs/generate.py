@@ -25,7 +25,7 @@ from unweave.auditing.properties import SCHEMA as AUDIT_SCHEMA
 from unweave.card import Card
 from unweave.card.card import CardDescription
 from unweave.card.explain import explanation
-from unweave.cli.demos import DEMO_BUDGET, circuit_encoders, introduction
+from unweave.cli.demos import DEMO_BUDGET, introduction, scene_encoders
 from unweave.evaluation import compare
 from unweave.evaluation.choose import PANEL_VERSION, QUESTIONS
 from unweave.evaluation.probe import ProbeReport
@@ -144,7 +144,7 @@ def with_metric_pages(settings: str) -> str:
 
 def demo_output() -> str:
     """The output of `unweave demo`."""
-    return f"```\n{introduction()}\n{compare(*circuit_encoders(1000), budget=DEMO_BUDGET)}\n```"
+    return f"```\n{introduction()}\n{compare(*scene_encoders(1000), budget=DEMO_BUDGET)}\n```"
 
 
 def example_output(readme: str) -> str:

@@ -18,7 +18,7 @@ import pytest
 
 import unweave
 from unweave.card.explain import explanation
-from unweave.cli.demos import circuit_encoders, introduction
+from unweave.cli.demos import introduction, scene_encoders
 from unweave.evaluation import compare
 
 ROOT = Path(__file__).parent.parent
@@ -57,8 +57,8 @@ def test_the_readme_shows_what_its_example_prints(tmp_path, monkeypatch):
 def test_the_page_on_reports_shows_the_demo():
     report = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
     shown = re.search(r"<!-- demo -->\n(.*?)\n<!-- /demo -->", report, re.DOTALL)[1]
-    quick = str(compare(*circuit_encoders(1000), metrics=["mcc", "r2"], budget=0))
-    for line in (*introduction().splitlines(), quick.splitlines()[0], "   rescaled   1.000  1.000 to 1.000  trust"):
+    quick = str(compare(*scene_encoders(1000), metrics=["mcc", "r2"], budget=0))
+    for line in (*introduction().splitlines(), quick.splitlines()[0], "   without hue    1.000  > 0.9995        trust"):
         assert line in shown
 
 

@@ -223,6 +223,7 @@ VALUES = {
     "takes_sparse_codes": BOOLEAN,
     "factor_by_factor": BOOLEAN,
     "takes_code_groups": BOOLEAN,
+    "takes_factor_groups": BOOLEAN,
     "undefined_with": ([()], [[], frozenset(), ("one colour",), None]),
     "variants": ([()], [[], ("a",), None]),
     "raw_range": (["", "0 to 2"], [None, 0]),

@@ -177,7 +177,7 @@ def lacking_evidence_is_refused(metric: Metric) -> None:
     lacking = [evidence_for(metric, factors[few], factors[few])]
     if {"codes", "posterior"} & set(metric.card.needs):
         lacking.append(Evidence(factors))
-    if {"posterior", "nuisances"} & set(metric.card.needs):
+    if {"posterior", "nuisances", "target"} & set(metric.card.needs):
         lacking.append(Evidence(factors, factors))
     if "factors" in metric.card.needs:
         lacking.append(evidence_for(metric, None, factors))
@@ -336,10 +336,10 @@ def _as_codes(metric: Metric, codes: Any) -> Any:
 
 
 def _besides(metric: Metric, n_rows: int) -> dict[str, Any]:
-    """Nuisances that are independent of factors and codes, if the card needs nuisances."""
-    if "nuisances" not in metric.card.needs:
-        return {}
-    return {"nuisances": random_stream(0, "nuisances of a trial").normal(size=(n_rows, 2))}
+    """Nuisances and a target that are independent of factors and codes, if the card needs them."""
+    random = random_stream(0, "nuisances of a trial").normal(size=(n_rows, 2))
+    given = {"nuisances": random, "target": random[:, 0]}
+    return {name: column for name, column in given.items() if name in metric.card.needs}
 
 
 def _same_evidence(fresh: Evidence, copy: int = 0) -> Evidence:

@@ -410,7 +410,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 )
 @json_option
 def demo(rows: int, trained: bool, out: Path, as_json: bool) -> None:
-    """Score four encoders of a simulated circuit, or train and score a small model in a minute (--trained)."""
+    """Score four encoders of a simulated scene, or train and score a small model in a minute (--trained)."""
     with one_sentence_errors():
         if trained:
             from unweave.cli.demos import trained_demonstration
@@ -422,10 +422,10 @@ def demo(rows: int, trained: bool, out: Path, as_json: bool) -> None:
             for path in write_pages(evaluation, html=out / "page.html", pictures=pictures):
                 click.echo(f"wrote {path}", err=as_json)
             return
-        from unweave.cli.demos import DEMO_BUDGET, circuit_encoders, introduction
+        from unweave.cli.demos import DEMO_BUDGET, introduction, scene_encoders
         from unweave.evaluation import compare as compare_all
 
-        factors, representations = circuit_encoders(rows)
+        factors, representations = scene_encoders(rows)
         click.echo(introduction(), err=as_json)
         show(compare_all(factors, representations, budget=DEMO_BUDGET, progress=True), as_json)
 

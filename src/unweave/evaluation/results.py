@@ -472,8 +472,9 @@ class EvaluationData:
 
     ``panel`` is the version of the panel, and None if metrics were named. A quick evaluation has no diagnosis and no
     comparison. ``ladders`` are computed with the panel and with `identification`; ``ladder_problems`` say why there is
-    none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``traversals`` are those of a decoder
-    without factors, the most important latents first.
+    none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``drawn_codes`` are the codes on the
+    rows of ``matched_pairs``, for scatter plots of any pair, and ``traversals`` those of a decoder without factors, the
+    most important latents first.
     """
 
     n_rows: int
@@ -485,6 +486,7 @@ class EvaluationData:
     comparison: dict[str, Comparison] = field(default_factory=dict)
     screening: dict[str, Screening] = field(default_factory=dict)
     matched_pairs: dict[str, tuple[MatchedPair, ...]] = field(default_factory=dict)
+    drawn_codes: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
     panel: int | None = None
     ladders: dict[str, Ladder] = field(default_factory=dict)
     ladder_problems: dict[str, str] = field(default_factory=dict)
@@ -518,7 +520,7 @@ class EvaluationData:
     def of_one(self, name: str) -> Self:
         """What is known of one representation, without the comparisons."""
         entries = ("representations", "diagnosis", "screening", "matched_pairs", "ladders", "ladder_problems")
-        by_name = (*entries, "traversals")
+        by_name = (*entries, "traversals", "drawn_codes")
         kept: dict[str, Any] = {
             entry: {key: item for key, item in getattr(self, entry).items() if key == name} for entry in by_name
         }

@@ -206,6 +206,11 @@ def _some_rows(evidence: Evidence, seed: int) -> tuple[Evidence, Rows]:
 def _checked_sample(evidence: Evidence, varying: Rows, seed: int) -> Sample:
     if not evidence.n_factors or not evidence.n_codes:
         raise InputError("The ladder needs factors and codes: pass both.")
+    if evidence.has_factor_blocks:
+        raise InputError(
+            "The ladder places single factors, and some are in blocks: use mcc, r2 or unweave.recovery, or leave "
+            "factor_groups out."
+        )
     if not varying.size:
         raise InputError("No factor varies, so nothing can be identified: pass rows in which factors differ.")
     groups = evidence.row_groups

@@ -44,6 +44,10 @@ from unweave.metrics.minimal_sufficient import factors_invariance as factors_inv
 from unweave.metrics.minimal_sufficient import nuisances_invariance as nuisances_invariance
 from unweave.metrics.minimal_sufficient import representations_invariance as representations_invariance
 from unweave.metrics.minimal_sufficient import explicitness_ratio as explicitness_ratio
+from unweave.metrics.leakage import oracle_impurity as oracle_impurity
+from unweave.metrics.leakage import niche_impurity as niche_impurity
+from unweave.metrics.leakage import interconcept_leakage as interconcept_leakage
+from unweave.metrics.leakage import concept_task_leakage as concept_task_leakage
 from unweave.metrics.rmig import rmig as rmig
 from unweave.metrics.rmig import jemmig as jemmig
 from unweave.metrics.separability import informativeness as informativeness

@@ -125,8 +125,8 @@ def identification(evidence: Evidence, *, rng: int | np.random.Generator | None 
     numbers = (slope * above - found.chance * linear) / (1 - found.chance)
     names = {name: i for i, name in enumerate(evidence.code_units)}
     purity, chosen = np.zeros((2, len(names), evidence.n_factors))
-    used = np.flatnonzero(varying(evidence))
-    purity[np.ix_([names[name] for name in part.codes.unit_names], used[part.free])] = np.where(
+    used, alive = np.flatnonzero(varying(evidence)), np.array([names[name] for name in part.codes.unit_names])
+    purity[np.ix_(alive, used[part.free])] = np.where(
         part.responses.informative[:, None], np.clip(part.responses.share, 0.0, 1.0), 0.0
     )
     purity[:, ~varying(evidence)] = chosen[:, ~varying(evidence)] = np.nan

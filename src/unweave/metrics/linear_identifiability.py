@@ -93,6 +93,7 @@ def canonical_correlations(
     moves_at_200_rows=(0.1, 0.1, 0.0),
     raw_range="slightly below 0, if held-out rows correlate with the opposite sign",
     takes_code_groups=True,
+    takes_factor_groups=True,
     factor_kinds=NUMERIC,
 )
 def weak_mcc(evidence: Evidence, *, cross_fit: bool = True, rng: Seed = 0) -> Score:

@@ -24,7 +24,7 @@ from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
 from unweave.metrics.manifolds import largest_drop
-from unweave.sentences import brief, counted, fixed, listed, reported_score, say
+from unweave.sentences import between, brief, counted, fixed, listed, reported_score, say
 from unweave.trust.comparison import Comparison, tied_with_best
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.verdict_record import Level, Reason
@@ -1031,7 +1031,7 @@ def layers(evaluation: Evaluation, rung: str = "direction") -> Layers | None:
     numbered = [re.fullmatch(r"(\D*)(\d+)(\D*)", name) for name in names]
     steps = [(found[1], found[3], int(found[2])) for found in numbered if found]
     are_ordered = len({step[:2] for step in steps}) == 1 and len(steps) == len(names) > 2 and steps == sorted(steps)
-    n_cells = sum(map(len, cells.values()))
+    n_cells = sum(cell.value is not None for of in cells.values() for cell in of)
     reading = say("reading_of_layers", rung=rung.replace("_", " "), n=n_cells, noise=noise)
     return Layers(rung, names, {factor: tuple(of) for factor, of in cells.items()}, noise, are_ordered, reading)
 
@@ -1180,14 +1180,18 @@ def _best_first(row: Row) -> tuple[bool, float]:
 
 
 def _comparison_report(questions: tuple[ComparedQuestion, ...], best: tuple[str, ...]) -> str:
-    sentences = [say("best_by", metric="the ladder", names=best)] if best else []
+    """Which representations are best, once for all metrics by which they are."""
+    best_by: dict[tuple[str, ...], list[str]] = {tuple(sorted(best)): ["the ladder"]} if best else {}
+    tied_by = []
     for question in questions:
         named = [entry.representation for entry in question.ranked if entry.best and entry.level is Level.TRUST]
         trusted = all(entry.level in (Level.TRUST, Level.NOISE) for entry in question.ranked)
         if named:
-            sentences.append(say("best_by", metric=question.metric, names=named))
+            best_by.setdefault(tuple(sorted(named)), []).append(question.metric)
         elif question.tested and trusted and len({letter for each in question.ranked for letter in each.letters}) == 1:
-            sentences.append(say("all_tied_by", metric=question.metric))
+            tied_by.append(question.metric)
+    sentences = [say("best_by", metric=listed(by), names=names) for names, by in best_by.items()]
+    sentences += [say("all_tied_by", metric=listed(tied_by))] if tied_by else []
     if not sentences and not any(question.tested for question in questions):
         return say("not_tested")
     return " ".join(sentences) or say("nothing_told_apart")
@@ -1200,7 +1204,7 @@ def number(value: float | None) -> str:
 
 def with_ends(value: float | None, low: float | None, high: float | None) -> str:
     """A number with its interval."""
-    return number(value) + ("" if low is None or value is None else f" ({fixed(low, 2)} to {fixed(high, 2)})")
+    return number(value) + ("" if low is None or value is None else f" ({between(low, high)})")
 
 
 ANSWER_SCHEMA = "unweave.answer/2"

@@ -9,7 +9,7 @@ from typing import Any
 from unweave.evaluation import Evaluation
 from unweave.report.answer import Answer, ComparedAnswer, TextTable, whole_answer
 from unweave.report.summary import summarise
-from unweave.sentences import NOTHING, counted, fixed, listed, p_value, say
+from unweave.sentences import NOTHING, between, counted, fixed, listed, p_value, say
 
 MEANT = re.compile(r"[\\`*_\[\]|~]")
 
@@ -103,7 +103,7 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
                 _score(cell),
                 fixed(floor.get("mean")),
                 "" if floor else fixed(cell["chance"]),
-                f"{fixed(interval['low'])} to {fixed(interval['high'])}" if interval else "",
+                between(interval["low"], interval["high"], 3) if interval else "",
                 fixed(cell["calibrated"]),
                 p_value(floor.get("p_value"), floor.get("resolution")),
                 cell["verdict"]["level"] if cell["verdict"] else "",

@@ -356,6 +356,7 @@ def summarised_matrix(
         "name": shown.part,
         "title": shown.part.removesuffix("_matrix").replace("_", " "),
         "meaning": shown.meaning,
+        "columns": shown.columns,
         "n_rows": len(rows),
         "n_columns": len(columns),
         "signed": signed,
@@ -465,6 +466,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
             for question, labels in by_question(evaluation).items()
         ],
         "pairs": data.matched_pairs,
+        "drawn_codes": data.drawn_codes,
         "rankings": _rankings(evaluation) if len(names) > 1 else {},
         "trusted": trusted_scores(metrics) if data.factors else say("verdicts_need_factors"),
         "data": {
@@ -499,8 +501,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
 def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
     """Return what the page takes from the typed answer: tables, and the sentence with the parts of the ladder."""
     if isinstance(answer, ComparedAnswer):
-        by_factor = None if answer.layers is None else answer.layers.table()
-        return {"representations": answer.table(), "by_factor": by_factor, "shown_factors": [], "parts": ""}
+        return {}
     shown = [plain_data(row) | {"leaks": row.leaks} for row in answer.shown_factors]
     return {"shown_factors": shown, "parts": answer.parts_sentence}
 
@@ -610,7 +611,7 @@ def _level_counts(metrics: list[dict[str, Any]]) -> dict[str, int]:
 def _title(evaluation: Evaluation) -> str:
     names = evaluation.representations
     if len(names) > 1:
-        return f"{listed(list(names), at_most=4)} compared"
+        return f"{listed(list(names)) if len(names) <= 3 else f'{len(names)} representations'} compared"
     if not evaluation.data.n_rows:
         return "How the decoder uses its latents"
     return "What the codes contain" if names == ("codes",) else f"What {names[0]} contains"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from io import StringIO
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unweave.evaluation.concepts import ConceptReport
+from unweave.evaluation.environments import Environments
 from unweave.evaluation.probe import ProbeReport
 from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.evaluation.similarity import Similarity
@@ -270,3 +272,37 @@ def probe_text(found: ProbeReport) -> str:
             *(fixed(None if number != number else number) for number in more),
         )
     return plain_text(table, *(Text(found.sentence(factor)) for factor in found.factors), width=140)
+
+
+def environments_text(found: Environments) -> str:
+    """The table of environments, the graph and the headline, as plain text."""
+    table = plain_table()
+    for heading in ("intervention", "rows", "sets", "shift", "interval", "also shifts", "verdict"):
+        table.add_column(heading, justify="right" if heading in ("rows", "shift", "interval") else "left")
+    for name in found.names:
+        direct, shifted = found.direct(name), found.shifted(name)
+        most = max(
+            (found[name, code] for code in direct or found.codes), key=lambda row: (row.shift == row.shift, row.shift)
+        )
+        others = [code for code in shifted if code not in direct]
+        table.add_row(
+            *(name, str(found.n_rows[name]), _few(direct) or "-", fixed(most.shift)),
+            *(f"{fixed(most.lower)} to {fixed(most.upper)}", _few(others) or "-", found.verdict(name)),
+        )
+    texts = [found.headline]
+    if found.edges:
+        texts.append(f"Graph of the codes: {', '.join(f'{cause} -> {effect}' for cause, effect in found.edges)}.")
+    if found.distance == found.distance:
+        texts.append(
+            f"Structural Hamming distance to the given graph: {found.distance:.0f} ({found.lower:.0f} to "
+            f"{found.upper:.0f} on random halves of the rows)."
+        )
+    texts.append(
+        f"Compared with {found.n_rows[found.reference]} rows {found.reference!r}. 'sets' are codes that shift more "
+        "than the other codes explain, and 'shift' is the largest of them: 0 for the same distribution, 1 at most."
+    )
+    return plain_text(table, *map(Text, [*texts, *found.notes]))
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

@@ -31,7 +31,7 @@ from unweave.report.answer import (
     shared_reasons,
     sizes_in_words,
 )
-from unweave.sentences import counted, fixed, listed, say
+from unweave.sentences import between, counted, fixed, listed, say
 from unweave.trust.verdict_record import Level
 
 MOST_RANKED = 12
@@ -80,7 +80,7 @@ def ranked_table(question: ComparedQuestion) -> Table:
             if k == MOST_RANKED - tail:
                 table.add_row("", Text(f"... {n - MOST_RANKED} more between"))
             continue
-        ends = "" if entry.low is None else f"{fixed(entry.low)} to {fixed(entry.high)}"
+        ends = "" if entry.low is None else between(entry.low, entry.high, 3)
         table.add_row(
             "",
             Text(entry.representation),

@@ -1,4 +1,4 @@
-"""None"""
+"""Cases, grids and subjects of audits, and how they are measured."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""Size and power of the conditional independence tests, and agreement with plain least squares."""
+"""Correlation, tests of independence and of conditional independence: size, power, closed forms."""
 
 import numpy as np
 import pytest

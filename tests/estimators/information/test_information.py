@@ -1,4 +1,4 @@
-"""Usable and joint information against closed forms, scikit-learn, and each other."""
+"""Information by bins, neighbours and probes against closed forms, scikit-learn, and each other."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""None"""
+"""Densities of mixtures and information of Gaussian codes."""
 
 import joblib
 import numpy as np

@@ -1,4 +1,4 @@
-"""None"""
+"""MIG, its relatives and modularity: closed forms, other libraries' numbers, claims of 004."""
 
 import json
 from pathlib import Path

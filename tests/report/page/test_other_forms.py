@@ -1,4 +1,4 @@
-"""Traversals on the page: the order of codes, their factors, the bytes of the images, and the command line."""
+"""Traversals on the page, colours, Markdown and parts of the notebook."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""Codes of the counterpart: how many rows and codes they have, and what stands for codes that only many predict."""
+"""The counterpart: models of codes, designs of factors, and codes that are drawn from them."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""None"""
+"""What the diagnosis finds in factors and codes, and what is worth saying of it."""
 
 import json
 import math
