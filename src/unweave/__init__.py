@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unweave.encoding import encode
     from unweave.errors import FileError, InputError, InputWarning, OptionError, UnweaveError
     from unweave.evaluation import Evaluation, compare, evaluate
+    from unweave.evaluation.environments import Environments, environments
     from unweave.evaluation.probe import ProbeReport, probe
     from unweave.evaluation.recovery import Recovery, recovery
     from unweave.evaluation.similarity import Similarity, similarity
@@ -40,6 +41,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "Audit": "unweave.auditing",
             "Card": "unweave.card",
             "Diagnosis": "unweave.trust",
+            "Environments": "unweave.evaluation.environments",
             "Evaluation": "unweave.evaluation",
             "Evidence": "unweave.evidence",
             "EvidenceOptions": "unweave.evidence",
@@ -69,6 +71,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "datasets": "unweave.datasets",
             "diagnose": "unweave.trust",
             "encode": "unweave.encoding",
+            "environments": "unweave.evaluation.environments",
             "estimators": "unweave.estimators",
             "evaluate": "unweave.evaluation",
             "integrations": "unweave.integrations",
@@ -130,6 +133,8 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "Recovery",
     "similarity",
     "Similarity",
+    "environments",
+    "Environments",
     "unlabelled",
     "Unlabelled",
     "metric",

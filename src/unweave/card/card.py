@@ -15,8 +15,9 @@ from unweave.errors import UnweaveError
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.columns import quoted
 from unweave.findings import Finding
+from unweave.sentences import printable
 
-Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
+Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances", "target"]
 Equivalence = Literal["orthogonal", "permutation and scale", "elementwise", "affine", "bijection", "any"]
 
 PROPERTIES = (  # properties that metrics of the catalogue measure; a user's metric may state another one
@@ -86,7 +87,7 @@ class MetricError(TypeError):
 
 def check_card(card: Card) -> None:
     """Raise a `MetricError` for the first invalid field of the card."""
-    check_fields(f"The card of {card.name if isinstance(card.name, str) else '?'}", vars(card))
+    check_fields(f"The card of {printable(card.name) if isinstance(card.name, str) else '?'}", vars(card))
     low, high = card.bounds
     if not (math.isnan(card.best) or low <= card.best <= high):
         raise MetricError(
@@ -139,7 +140,7 @@ def _are(collection: type, kind: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, collection) and all(isinstance(entry, kind) for entry in value)  # type: ignore[attr-defined]
 
 
-def _quoted(vocabulary: object) -> str:
+def _quoted_values(vocabulary: object) -> str:
     return ", ".join(map(repr, get_args(vocabulary)))
 
 
@@ -153,14 +154,14 @@ RULES: dict[str, Rule] = {
     "measures": (_is_text, "a property in a few words, such as 'compactness'"),
     "equivalence": (
         lambda value: isinstance(value, str) and value in get_args(Equivalence),
-        f"one of {_quoted(Equivalence)}",
+        f"one of {_quoted_values(Equivalence)}",
     ),
     "factor_kinds": (_are(frozenset, FactorKind), "a frozenset of FactorKind, such as ANY_KIND"),
-    "needs": (_are_some_of(Need), f"a tuple of these: {_quoted(Need)}"),
+    "needs": (_are_some_of(Need), f"a tuple of these: {_quoted_values(Need)}"),
     "min_rows": (_is_whole_from(0), "a whole number from 0"),
     "bounds": (_are_bounds, "two numbers, the lower one first"),
     "best": (_is_number, "a number, or math.nan if no score is better than another"),
-    "chance": (_is_chance, f"a number, a function of n, m and d, or one of {_quoted(NamedChance)}"),
+    "chance": (_is_chance, f"a number, a function of n, m and d, or one of {_quoted_values(NamedChance)}"),
     "cost": _TEXT,
     "fails_when": _TEXT,
     "reference": _TEXT,
@@ -173,7 +174,7 @@ RULES: dict[str, Rule] = {
     "factor_by_factor": (lambda value: isinstance(value, bool), "True or False"),
     "takes_code_groups": (lambda value: isinstance(value, bool), "True or False"),
     "takes_factor_groups": (lambda value: isinstance(value, bool), "True or False"),
-    "undefined_with": (_are_some_of(Case), f"a tuple of these: {_quoted(Case)}"),
+    "undefined_with": (_are_some_of(Case), f"a tuple of these: {_quoted_values(Case)}"),
     "variants": (_are(tuple, Variant), "a tuple of Variant"),
     "raw_range": (lambda value: isinstance(value, str), "a text, empty if raw scores lie within the bounds"),
     "version": (_is_whole_from(1), "a whole number from 1"),
@@ -192,6 +193,7 @@ HOW_TO_GIVE: dict[str, str] = {
     "reference": "pass reference=, another decoder",
     "sampler": "pass sampler=",
     "nuisances": "pass nuisances=",
+    "target": "pass target=, the label of the task",
 }
 
 

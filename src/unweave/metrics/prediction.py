@@ -60,7 +60,7 @@ def class_areas(
     return tuple(areas)
 
 
-MOST_ROWS = 20_000
+MAX_ROWS = 20_000
 
 
 @metric(
@@ -88,7 +88,7 @@ def explicitness(
     probe: Classifier = Logistic(),  # noqa: B008 - a frozen value
     bins: Several = 10,
     test_share: Share = 0.2,
-    max_rows: Several = MOST_ROWS,
+    max_rows: Several = MAX_ROWS,
     rng: Seed = 0,
 ) -> Score:
     """Held-out AUC of a logistic probe for each value of each factor against its other values, rescaled; mean.
@@ -217,7 +217,7 @@ def _squares(evidence: Evidence, probe: Probe, targets: FloatArray, n_folds: int
     folds = evidence.folds(n_folds, seed)
     codes = probed_codes(evidence, probe)
     is_kept = n_folds * min(codes.shape) ** 2 <= LARGEST_KEPT and not _own_folds(evidence)
-    kept = _prepared(evidence, probe, n_folds, seed) if is_kept else (None,) * len(folds)
+    kept = _prepared_folds(evidence, probe, n_folds, seed) if is_kept else (None,) * len(folds)
     for (train, test), prepared in zip(folds, kept, strict=True):
         seen, wanted, left_out = codes[train], targets[train], targets[test]
         fitted = (prepared or own_or_default(Probe.prepared, probe)(seen)).fit(seen, wanted, seed)
@@ -232,7 +232,7 @@ def _own_folds(evidence: Evidence) -> bool:
 
 
 @memoised(on="codes")
-def _prepared(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> tuple[PreparedProbe, ...]:
+def _prepared_folds(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> tuple[PreparedProbe, ...]:
     """Quantities that the probe computes from the training codes of every fold alone."""
     prepared = own_or_default(Probe.prepared, probe)
     codes = probed_codes(evidence, probe)
