@@ -59,6 +59,7 @@ Whole = Annotated[int, Within(0)]
 Finite = Annotated[float, Within(open=True)]
 Amount = Annotated[float, Within(0)]
 Positive = Annotated[float, Within(0, open=True)]
+Rate = Annotated[float, Within(0, 2, open=True)]  # of learning; with 2 and more, boosting diverges
 Seed = Whole | np.random.Generator | None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import chdtri
@@ -32,7 +32,7 @@ from unweave.auditing.measurement import (
     written,
 )
 from unweave.card import Card
-from unweave.codec import plain_data, read_record
+from unweave.codec import SavedRecord, plain_data
 from unweave.evaluation.results import LIBRARIES
 from unweave.findings import Finding
 from unweave.sweeps.sweep import Measurement
@@ -428,7 +428,7 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(SavedRecord):
     """A metric's scorecard for the four properties of 003; print it for a table.
 
     ``refusal`` is the reason why a metric could not be audited; then there are no results. ``treatment`` says how its
@@ -485,16 +485,6 @@ class Audit:
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Audit from the output of `to_dict`."""
-        return read_record(cls, data)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Audit from the output of `to_json`."""
-        return read_record(cls, text)
 
 
 EQUAL = 1e-9

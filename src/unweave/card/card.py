@@ -15,6 +15,7 @@ from unweave.errors import UnweaveError
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.columns import quoted
 from unweave.findings import Finding
+from unweave.sentences import printable
 
 Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances", "target"]
 Equivalence = Literal["orthogonal", "permutation and scale", "elementwise", "affine", "bijection", "any"]
@@ -86,7 +87,7 @@ class MetricError(TypeError):
 
 def check_card(card: Card) -> None:
     """Raise a `MetricError` for the first invalid field of the card."""
-    check_fields(f"The card of {card.name if isinstance(card.name, str) else '?'}", vars(card))
+    check_fields(f"The card of {printable(card.name) if isinstance(card.name, str) else '?'}", vars(card))
     low, high = card.bounds
     if not (math.isnan(card.best) or low <= card.best <= high):
         raise MetricError(
@@ -315,7 +316,7 @@ class Card:
         need = self.lacking(evidence)
         if need is not None:
             return f"{self.name} needs {need}, and the evidence has none: {HOW_TO_GIVE[need]}."
-        if "codes" in self.needs and not self.takes_code_groups:
+        if {"codes", "posterior"} & set(self.needs) and not self.takes_code_groups:
             block = next((name for name, members in evidence.code_groups.items() if len(members) > 1), None)
             if block is not None:
                 return (

@@ -17,7 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from unweave.arrays import FloatArray
 from unweave.estimators.boosting import BinnedCodes, Boosted, Boosting, bin_numbers
-from unweave.options import Count, Positive, checks_options
+from unweave.options import Count, Rate, checks_options
 from unweave.randomness import random_seed
 from unweave.threads import thread_controller
 
@@ -181,7 +181,7 @@ class BoostedTrees(ByScikitLearn, Probe):
 
     n_trees: Count = 100
     depth: Count = 3
-    learning_rate: Positive = 0.1
+    learning_rate: Rate = 0.1
     min_leaf: Count = 5
 
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedTrees:
@@ -331,7 +331,7 @@ class GradientBoosting(Ensembles):
 
     n_trees: Count = 100
     depth: Count = 3
-    learning_rate: Positive = 0.1
+    learning_rate: Rate = 0.1
 
     def _kinds(self) -> tuple[Any, Any]:
         from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor

@@ -20,7 +20,7 @@ from unweave.estimators.independence import Regressors, standardised
 from unweave.evidence import Evidence, EvidenceOptions
 from unweave.evidence.columns import data_frame
 from unweave.evidence.splits import renumbered
-from unweave.metrics.matrices import unit_correlation_matrix, units
+from unweave.metrics.matrices import unit_correlation_matrix
 from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.threads import one_thread
@@ -331,7 +331,7 @@ class _Data:
             raise InputError(
                 f"Environment {(reference, *names)[few]!r} has {rows_of[few].size} rows: each needs {FEWEST_ROWS}."
             )
-        tables = tuple((name, evidence.codes[:, members]) for name, members in units(evidence))
+        tables = tuple((name, evidence.codes[:, members]) for name, members in evidence.code_units.items())
         targets = tuple(_targets(name, evidence.factor_names) for name in names)
         return cls(tables, names, targets, rows_of, evidence.row_groups, seed)
 

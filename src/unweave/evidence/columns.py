@@ -455,10 +455,14 @@ def refuse_all(problems: Sequence[str]) -> None:
     if len(problems) == 1:
         raise InputError(problems[0])
     if problems:
-        more = len(problems) - MOST_COLUMNS_NAMED
-        listed = " ".join(f"({k}) {problem}" for k, problem in enumerate(problems[:MOST_COLUMNS_NAMED], 1))
-        rest = f" {more} more are like these." if more > 0 else ""
-        raise InputError(f"There are {len(problems)} problems: {listed}{rest}")
+        ends = np.cumsum([len(problem) for problem in problems])
+        n_listed = max(int((ends[:MOST_COLUMNS_NAMED] <= MOST_LETTERS).sum()), 1)
+        listed = " ".join(f"({k}) {problem}" for k, problem in enumerate(problems[:n_listed], 1))
+        more = len(problems) - n_listed
+        rest = f" {more} more {'are' if more > 1 else 'is'} not shown." if more > 0 else ""
+        error = InputError(f"There are {len(problems)} problems: {listed}{rest}")
+        error.problems = tuple(problems)
+        raise error
 
 
 def read_numbers(given: object, what: str, names: Sequence[str] | None = None) -> Table:
@@ -785,6 +789,8 @@ def within_reach(codes: FloatArray) -> FloatArray:
 
 
 MOST_COLUMNS_NAMED = 5
+
+MOST_LETTERS = 500  # of an error with several problems
 
 
 def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | None:

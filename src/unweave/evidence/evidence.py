@@ -282,7 +282,7 @@ class Derivable:
     def _with(self, **changed: Any) -> Self:
         """A copy with these attributes changed, and without cached results."""
         other = object.__new__(type(self))
-        remembered = ("constant_factors", "dead_codes", "same_rows", "fingerprint")
+        remembered = ("constant_factors", "dead_codes", "same_rows", "fingerprint", "code_units")
         unchanged = {name: item for name, item in self.__dict__.items() if name not in remembered}
         changed = {"all_rows": None, "row_summary": None} | changed  # totals are valid for the original rows only
         for name, columns in {"factors": "factor_columns", "codes": "code_columns"}.items():
@@ -459,6 +459,25 @@ class Evidence(Derivable):
     def kinds(self) -> tuple[FactorKind, ...]:
         """Kind of every factor."""
         return tuple(declared.kind for declared in self.declared_kinds)
+
+    @cached_property
+    def code_units(self) -> dict[str, Rows]:
+        """Code indices of every unit by its name: each block of codes, and each code that is in no block.
+
+        >>> units = Evidence(codes=np.eye(4), code_groups={"last": [3, 1]}).code_units
+        >>> {name: members.tolist() for name, members in units.items()}
+        {'code 0': [0], 'last': [3, 1], 'code 2': [2]}
+        """
+        place = {name: i for i, name in enumerate(self.code_names)}
+        grouped = {member for members in self.code_groups.values() for member in members}
+        alone = {name: (name,) for name in self.code_names if name not in grouped}
+        units = {name: np.array([place[m] for m in members]) for name, members in (self.code_groups | alone).items()}
+        return dict(sorted(units.items(), key=lambda unit: int(unit[1].min())))
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether a unit has more than one code; otherwise the units are the codes."""
+        return any(len(members) > 1 for members in self.code_groups.values())
 
     @cached_property
     def constant_factors(self) -> tuple[str, ...]:

@@ -277,7 +277,7 @@ def _refuse_with_problems_of_codes(error: InputError, codes: object, options: Ev
     try:
         _read_codes(codes, options.get("code_names"))
     except InputError as second:
-        refuse_all([str(error), str(second)])
+        refuse_all([problem for each in (error, second) for problem in each.problems or [str(each)]])
     raise error
 
 

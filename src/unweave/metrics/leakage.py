@@ -32,9 +32,7 @@ from unweave.metrics.matrices import (
     live_units,
     unit_correlation_matrix,
     unit_information,
-    unit_names,
     unit_readouts,
-    units,
     varying,
 )
 from unweave.randomness import random_stream
@@ -55,7 +53,7 @@ leakage_metric = functools.partial(metric, measures="modularity", best=0.0, take
 @memoised(on="both")
 def own_units(evidence: Evidence) -> NDArray[np.intp]:
     """The unit of every concept, by name or by the best matching; -1 for constant concepts and those without a unit."""
-    names, found = unit_names(evidence), np.full(evidence.n_factors, -1)
+    names, found = list(evidence.code_units), np.full(evidence.n_factors, -1)
     if set(evidence.factor_names) <= set(names):
         found[:] = [names.index(name) for name in evidence.factor_names]
     else:
@@ -130,12 +128,16 @@ class _Concepts:
 
 def pure_codes(evidence: Evidence, estimator: Information, seed: int) -> Iterator[FloatArray]:
     """Codes that know their concept and nothing else: the rows of every unit shuffled within classes of its concept."""
-    owner, classes, members = own_units(evidence), factor_labels(evidence, estimator), units(evidence)
+    owner, classes, members = (
+        own_units(evidence),
+        factor_labels(evidence, estimator),
+        list(evidence.code_units.values()),
+    )
     for k in range(N_PURE):
         codes, rng = evidence.codes.copy(), random_stream(seed, "pure codes", k)
         for j in np.flatnonzero(owner >= 0).tolist():
             place = np.argsort(classes[j], kind="stable")
-            own = members[owner[j]][1]
+            own = members[owner[j]]
             codes[np.ix_(place, own)] = evidence.codes[np.ix_(np.lexsort((rng.random(place.size), classes[j])), own)]
         yield codes
 

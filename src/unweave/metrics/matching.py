@@ -42,7 +42,7 @@ def held_out_matches(evidence: Evidence, correlation: Correlation, seed: int) ->
         matrix = np.nan_to_num(unit_correlation_matrix(evidence.rows(train), correlation)[:, free])
         for i, column in zip(*best_matching(matrix), strict=True):
             factor = factor_features(evidence, free[column], correlation)
-            code = unit_features(evidence, i, correlation)
+            code = unit_features(evidence, list(evidence.code_units.values())[i], correlation)
             on_test = held_out_correlation((factor[train], factor[test]), (code[train], code[test]))
             totals[free[column]] += on_test / N_FOLDS
     return totals

@@ -113,29 +113,9 @@ def live_points(evidence: Evidence) -> NDArray[np.bool_]:
     return ~evidence.code_columns.constant
 
 
-@memoised(on="codes")
-def units(evidence: Evidence) -> tuple[tuple[str, Rows], ...]:
-    """Name and code indices of every unit: each block of codes, and each code that is in no block, by first code."""
-    place = {name: i for i, name in enumerate(evidence.code_names)}
-    groups = [(name, np.array([place[m] for m in members])) for name, members in evidence.code_groups.items()]
-    grouped = {member for members in evidence.code_groups.values() for member in members}
-    alone = [(name, np.array([i])) for name, i in place.items() if name not in grouped]
-    return tuple(sorted((*groups, *alone), key=lambda unit: int(unit[1].min())))
-
-
-def unit_names(evidence: Evidence) -> tuple[str, ...]:
-    """Names of the units."""
-    return tuple(name for name, _ in units(evidence))
-
-
-def has_blocks(evidence: Evidence) -> bool:
-    """Whether a unit has more than one code; otherwise the units are the codes."""
-    return any(len(members) > 1 for members in evidence.code_groups.values())
-
-
 def live_units(evidence: Evidence) -> NDArray[np.bool_]:
     """Return True for every unit with a code that is not constant."""
-    return np.array([live_points(evidence)[members].any() for _, members in units(evidence)])
+    return np.array([live_points(evidence)[members].any() for members in evidence.code_units.values()])
 
 
 def target_columns(evidence: Evidence, j: int) -> FloatArray:
@@ -213,18 +193,21 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
 @memoised(on="both")
 def unit_correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArray:
     """`correlation_matrix` of the units: for a block, the largest canonical correlation of its codes with a factor."""
-    if not has_blocks(evidence):
+    if not evidence.has_blocks:
         return correlation_matrix(evidence, correlation)
     bases = factor_bases(evidence, correlation)
-    own = (correlations.orthonormal_basis(unit_features(evidence, i, correlation)) for i in range(len(units(evidence))))
+    own = (
+        correlations.orthonormal_basis(unit_features(evidence, members, correlation))
+        for members in evidence.code_units.values()
+    )
     matrix = np.stack([correlations.largest_correlations(basis, bases) for basis in own])
     matrix[:, ~varying(evidence)] = np.nan
     return matrix
 
 
-def unit_features(evidence: Evidence, i: int, correlation: Correlation) -> FloatArray:
-    """Columns of unit i with which factors are correlated; those of a block have spreads of the same order."""
-    columns = [correlations.features(correlation, evidence.codes[:, k]) for k in units(evidence)[i][1].tolist()]
+def unit_features(evidence: Evidence, members: Rows, correlation: Correlation) -> FloatArray:
+    """Columns of a unit with which factors are correlated; those of a block have spreads of the same order."""
+    columns = [correlations.features(correlation, evidence.codes[:, k]) for k in members.tolist()]
     if len(columns) == 1:
         return columns[0]
     return np.hstack([column / (np.abs(column - column.mean(axis=0)).max() or 1.0) for column in columns])
@@ -241,7 +224,7 @@ def unit_information(evidence: Evidence, estimator: Information) -> FloatArray:
     class. The estimator then sees one column, as for a single code. A function of the block cannot carry more than the
     block, so that this is a lower bound, which is reached where the factor is a linear function of the block.
     """
-    if not has_blocks(evidence):
+    if not evidence.has_blocks:
         return mutual_information_matrix(evidence, estimator)
     columns, of_block = unit_readouts(evidence)
     found = mutual_information_matrix(evidence.recoded(columns), estimator)
@@ -252,28 +235,46 @@ def unit_information(evidence: Evidence, estimator: Information) -> FloatArray:
 @memoised(on="both")
 def unit_readouts(evidence: Evidence) -> tuple[FloatArray, tuple[tuple[int, bool], ...]]:
     """A column of each single code and one for each factor of a block; the first column of every unit, and its case."""
+    folds = evidence.folds(N_READOUT_FOLDS, 0)
     columns: list[FloatArray] = []
     of_block = []
-    for _, members in units(evidence):
+    for members in evidence.code_units.values():
         of_block.append((len(columns), members.size > 1))
-        columns += [evidence.codes[:, members]] if members.size == 1 else _readouts(evidence, members)
+        columns += [evidence.codes[:, members]] if members.size == 1 else _readouts(evidence, members, folds)
     return np.hstack(columns), tuple(of_block)
 
 
-def _readouts(evidence: Evidence, members: Rows) -> list[FloatArray]:
-    """Out-of-fold prediction of every factor from these codes, one column each; 0 for constant factors."""
+def _readouts(evidence: Evidence, members: Rows, folds: Sequence[tuple[Rows, Rows]]) -> list[FloatArray]:
+    """Held-out prediction of every factor from these codes, one column each; 0 for constant factors."""
     codes, free = evidence.codes[:, members], np.flatnonzero(varying(evidence)).tolist()
     targets = [target_columns(evidence, j) for j in free]
     stops = np.cumsum([0, *(columns.shape[1] for columns in targets)])
     table = np.hstack(targets)
     predicted = np.empty_like(table)
-    for train, test in evidence.folds(N_READOUT_FOLDS, 0):
+    for train, test in folds:
         predicted[test] = Linear().regress(codes[train], table[train], 0).predict(codes[test])
     readouts = [np.zeros((evidence.n_rows, 1)) for _ in range(evidence.n_factors)]
     for j, start, stop in zip(free, stops[:-1], stops[1:], strict=True):
         kind, column = evidence.declared_kinds[j], evidence.factors[:, j]
         readouts[j] = kind.from_target_columns(predicted[:, start:stop], column)[:, None]
     return readouts
+
+
+def _with_readouts(evidence: Evidence, train: Rows, test: Rows) -> tuple[FloatArray, Rows]:
+    """The codes and, for every block, its readouts of all factors; and the unit of every column.
+
+    Readouts of test rows are fitted to the training rows, and those of training rows to other training rows.
+    """
+    folds = [(train[fit], train[rest]) for fit, rest in evidence.rows(train).folds(N_READOUT_FOLDS, 0)]
+    if not np.array_equal(train, test):
+        folds.append((train, test))
+    columns, unit_of = [], []
+    for i, members in enumerate(evidence.code_units.values()):
+        columns.append(evidence.codes[:, members])
+        if members.size > 1:
+            columns += _readouts(evidence, members, folds)
+        unit_of += [i] * (sum(each.shape[1] for each in columns) - len(unit_of))
+    return np.hstack(columns), np.array(unit_of)
 
 
 @memoised(on="factors", by_row=True)
@@ -398,7 +399,7 @@ def mutual_information_matrix(evidence: Evidence, estimator: Information) -> Flo
 
 @dataclass(frozen=True)
 class Importance:
-    """Importance of codes for the probes (``matrix``, m x d), and held-out quality of the probes for every factor.
+    """Importance of units for the probes (``matrix``, units x d), and held-out quality of the probes for every factor.
 
     ``skill`` is 1 for perfect prediction and 0 for constant prediction of the training mean or of the most frequent
     label. ``accuracy`` is the share of correct labels for categorical factors and the skill (R2) for all others.
@@ -411,28 +412,33 @@ class Importance:
 
 @for_all_drawn
 def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, seed: int) -> list[Importance]:
-    """Importance of every code for every factor, from one probe per factor fitted on the training rows.
+    """Importance of every unit for every factor, from one probe per factor fitted on the training rows.
 
-    Permutations of the same rows are fitted together, to the training rows of their original.
+    Permutations of the same rows are fitted together, to the training rows of their original, unless there are blocks:
+    the readouts of a block differ between permutations.
     """
     fits: dict[int, tuple[Evidence, list[Evidence]]] = {}
     for evidence in evidences:
         original = evidence if evidence.permuted_from is None else evidence.permuted_from[0]
-        fits.setdefault(id(original), (original, []))[1].append(evidence)
+        key = evidence if evidence.has_blocks else original
+        fits.setdefault(id(key), (original, []))[1].append(evidence)
     found = {}
     for original, alike in fits.values():
         train, test = original.split(test_share, seed)
         codes = probed_codes(alike[0], probe)
+        unit_of = np.arange(alike[0].n_codes)
+        if alike[0].has_blocks:
+            codes, unit_of = _with_readouts(alike[0], train, test)
         pairs = [(evidence, j) for evidence in alike for j in np.flatnonzero(varying(evidence)).tolist()]
         targets = [_targets(evidence, j) for evidence, j in pairs]
         fit, fitted_to = own_or_default(Probe.probe_each, probe), [target[train] for target in targets]
         probed = fit(codes[train], fitted_to, codes[test], seed)
         for evidence in alike:
-            matrix = np.full((evidence.n_codes, evidence.n_factors), np.nan)
+            matrix = np.full((unit_of.max() + 1, evidence.n_factors), np.nan)
             found[id(evidence)] = Importance(matrix, *np.full((2, evidence.n_factors), np.nan))
         for (evidence, j), target, (weights, predicted) in zip(pairs, targets, probed, strict=True):
             of = found[id(evidence)]
-            of.matrix[:, j] = weights
+            of.matrix[:, j] = weights if unit_of.size == len(of.matrix) else np.bincount(unit_of, weights)
             of.skill[j], of.accuracy[j] = _held_out(predicted, target, train, test)
     return [found[id(evidence)] for evidence in evidences]
 

@@ -28,7 +28,6 @@ from unweave.metrics.matrices import (
     probed_codes,
     target_columns,
     unit_correlation_matrix,
-    units,
     varying,
 )
 from unweave.randomness import random_stream
@@ -425,15 +424,15 @@ def _balanced_accuracies(
 ) -> FloatArray:
     """Held-out balanced accuracy of each unit alone for factor j: the recall of a label, averaged over labels (m)."""
     labels = levels(evidence.factors[:, j]).astype(np.intp)
-    counts, own = np.bincount(labels), units(evidence)
+    counts, own = np.bincount(labels), list(evidence.code_units.values())
     recalls = np.zeros((counts.size, len(own)))
     for train, test in evidence.folds(n_folds, seed):
         predicted = np.empty((test.size, len(own)), dtype=np.intp)
-        alone = [i for i, (_, members) in enumerate(own) if members.size == 1]
+        alone = [i for i, members in enumerate(own) if members.size == 1]
         if alone:
-            codes = evidence.codes[:, np.concatenate([own[i][1] for i in alone])]
+            codes = evidence.codes[:, np.concatenate([own[i] for i in alone])]
             predicted[:, alone] = classifier.predictions(codes[train], labels[train], codes[test], seed)
-        for i, (_, members) in enumerate(own):
+        for i, members in enumerate(own):
             if members.size > 1:  # a classifier of single codes cannot read a block
                 fitted = Logistic().fit(evidence.codes[np.ix_(train, members)], labels[train])
                 scores = np.asarray(fitted.log_probabilities(evidence.codes[np.ix_(test, members)]))

@@ -19,7 +19,7 @@ from unweave.arrays import FloatArray
 from unweave.errors import InputError, UnweaveError
 from unweave.evaluation import Evaluation
 from unweave.evidence import Evidence
-from unweave.metrics.manifolds import Spectrum, traversals
+from unweave.metrics.manifolds import Spectrum, square_image, traversals
 from unweave.report.html import content_policy
 from unweave.report.terminal import plain_table
 from unweave.sentences import counted
@@ -109,10 +109,8 @@ def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:
                 f"{n_outputs}: state channels, height and width of its images."
             )
         return stated
-    for n_channels in (1, 3):
-        side = math.isqrt(n_outputs // n_channels)
-        if n_channels * side * side == n_outputs and side > 1:
-            return n_channels, side, side
+    if (inferred := square_image(n_outputs)) is not None:
+        return inferred
     raise InputError(
         f"A decoder with {n_outputs} outputs does not return square images with 1 or 3 channels: state their shape "
         "with --image-shape CHANNELS,HEIGHT,WIDTH."

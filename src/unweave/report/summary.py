@@ -28,20 +28,17 @@ from unweave.metrics import (
 from unweave.metrics.decomposition import SAMPLING, partial_information
 from unweave.metrics.matrices import varying
 from unweave.report.answer import (
-    answer_of,
+    ANSWER_SCHEMA,
+    Answer,
+    ComparedAnswer,
     by_question,
     code_lists,
-    compared_answer,
     compared_by,
     fitting_advice,
-    layer_table,
     n_rows_given,
     noise_sentence,
-    parts_sentence,
-    plain_answer,
-    representation_table,
     shared_reasons,
-    shown_factors,
+    whole_answer,
 )
 from unweave.report.cite import bibtex, methods_paragraph
 from unweave.report.latex import latex_rows
@@ -520,7 +517,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     >>> summary["schema"], round(summary["metrics"][0]["cells"][0]["value"], 6)
     ('unweave.report/3', 1.0)
     """
-    data, names = evaluation.data, evaluation.representations
+    data, names, answer = evaluation.data, evaluation.representations, whole_answer(evaluation)
     metrics = [_metric(evaluation, label) for label in evaluation.labels]
     matrices = [matrix_summaries(evaluation, name, detail) for name in names]
     charts = [chart for metric in metrics for chart in factor_charts(metric, data.factor_names, detail)]
@@ -529,8 +526,8 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "schema": SCHEMA,
         "title": _title(evaluation),
         "subtitle": _subtitle(evaluation),
-        "answer": plain_answer(evaluation),
-        "tables": _tables(evaluation),
+        "answer": {"schema": ANSWER_SCHEMA, **plain_data(answer)},
+        "tables": _tables(answer),
         "screening": code_lists(evaluation),
         "questions": [
             {"name": question.name, "text": question.text, "metrics": labels}
@@ -568,20 +565,13 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     return plain_data(summary)
 
 
-def _tables(evaluation: Evaluation) -> dict[str, Any]:
+def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
     """Return what the page takes from the typed answer: tables, and the sentence with the parts of the ladder."""
-    if len(evaluation.representations) > 1:
-        compared = compared_answer(evaluation)
-        by_factor = None if compared.layers is None else layer_table(compared.layers)
-        return {
-            "representations": representation_table(compared),
-            "by_factor": by_factor,
-            "shown_factors": [],
-            "parts": "",
-        }
-    answer = answer_of(evaluation)
-    shown = [plain_data(row) | {"leaks": row.leaks} for row in shown_factors(answer.factors)]
-    return {"shown_factors": shown, "parts": parts_sentence(answer.parts)}
+    if isinstance(answer, ComparedAnswer):
+        by_factor = None if answer.layers is None else answer.layers.table()
+        return {"representations": answer.table(), "by_factor": by_factor, "shown_factors": [], "parts": ""}
+    shown = [plain_data(row) | {"leaks": row.leaks} for row in answer.shown_factors]
+    return {"shown_factors": shown, "parts": answer.parts_sentence}
 
 
 def _rankings(evaluation: Evaluation) -> dict[str, Any]:

@@ -142,6 +142,8 @@ def verdicts(
     >>> found["mcc"].level, found["r2"].level
     ('caution', 'trust')
     """
+    if isinstance(untried, str) or not isinstance(untried, Collection):
+        raise OptionError("untried is no collection: give the labels of metrics in a list or a set.")
     pairing = {
         label: metric
         for label, metric in metrics.items()
