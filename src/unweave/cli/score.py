@@ -74,6 +74,12 @@ SCORE_OPTIONS = [
         metavar="NAME",
         help="Column or array with the group of each row, such as its subject or video. Splits keep groups whole.",
     ),
+    click.option("--target", metavar="NAME", help="Column or array with the label of the task of a concept model."),
+    click.option(
+        "--environments",
+        metavar="NAME",
+        help="Column or array with the factor that was intervened on in each row, or 'observational'.",
+    ),
     click.option(
         "--missing",
         type=click.Choice(["refuse", "drop"]),
@@ -134,7 +140,7 @@ def with_score_options(command: Any) -> Any:
 
 def with_data_options(command: Any) -> Any:
     """Add the options that name factors, their kinds and row groups, and --json, to a command."""
-    kinds, factors, _, _, factor_names, _, row_groups, missing = SCORE_OPTIONS[1:9]
+    kinds, factors, _, _, factor_names, _, row_groups, _, _, missing = SCORE_OPTIONS[1:11]
     for option in (SCORE_OPTIONS[-1], missing, row_groups, factor_names, factors, kinds):
         command = option(command)
     return command
@@ -185,6 +191,8 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
             codes=names_in(options["codes"]),
             codes_std=options["codes_std"],
             row_groups=options["row_groups"],
+            target=options["target"],
+            environments=options["environments"],
             in_blocks=True,
             cluster=options["cluster"],
         )
@@ -233,6 +241,8 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
                 codes=names,
                 codes_std=options["codes_std"],
                 row_groups=options["row_groups"],
+                target=options["target"],
+                environments=options["environments"],
             )
             for path, names in choices
         ]
@@ -448,6 +458,8 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
         "budget": options["budget"],
         "screen": options["screen"],
         "row_groups": files.row_groups,
+        "target": files.target,
+        "environments": files.environments,
         "factor_names": names_in(options["factor_names"]) or None,
         "code_names": names_in(options["code_names"]) or files.code_names,
         "progress": True,

@@ -277,8 +277,8 @@ def probe_text(found: ProbeReport) -> str:
     return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
 
 
-def environments_text(found: Environments) -> str:
-    """The table of environments, the graph and the headline, as plain text."""
+def environments_table(found: Environments) -> list[Any]:
+    """The table of environments, and sentences about them."""
     table = plain_table()
     for heading in ("intervention", "rows", "sets", "shift", "interval", "also shifts", "verdict"):
         table.add_column(heading, justify="right" if heading in ("rows", "shift", "interval") else "left")
@@ -304,8 +304,13 @@ def environments_text(found: Environments) -> str:
         f"Compared with {found.n_rows[found.reference]} rows {found.reference!r}. 'sets' are codes that shift more "
         "than the other codes explain, and 'shift' is the largest of them: 0 for the same distribution, 1 at most."
     )
+    return [table, *map(Text, [*texts, *found.notes])]
+
+
+def environments_text(found: Environments) -> str:
+    """The same as plain text."""
     console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
-    console.print(table, *map(Text, [*texts, *found.notes]), sep="\n")
+    console.print(*environments_table(found), sep="\n")
     return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
 
 
