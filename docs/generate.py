@@ -24,8 +24,8 @@ from unweave.auditing.catalogue import further_table, markdown_table, read_table
 from unweave.auditing.properties import SCHEMA as AUDIT_SCHEMA
 from unweave.card import Card
 from unweave.card.card import CardDescription
-from unweave.card.explain import explained
-from unweave.cli.demos import DEMO_BUDGET, circuit_encoders, introduction
+from unweave.card.explain import explanation
+from unweave.cli.demos import DEMO_BUDGET, introduction, scene_encoders
 from unweave.evaluation import compare
 from unweave.evaluation.choose import PANEL_VERSION, QUESTIONS
 from unweave.evaluation.environments import Environments
@@ -57,7 +57,7 @@ FACT = re.compile(r"^(Use it for|Best score|Needs|Factors|Avoid when|Cost|Range|
 
 def metric_page(entry: Any) -> str:
     """The page of a metric: what `unweave explain` prints, with headings, tables and code where they belong."""
-    text = explained(entry)
+    text = explanation(entry)
     head, _, rest = text.partition("\n\n")
     facts = {name: " ".join(fact.split()) for name, fact in FACT.findall(text)}
     meaning, _, example = rest[: rest.index("Use it for:")].partition("Example:\n")
@@ -145,7 +145,7 @@ def with_metric_pages(settings: str) -> str:
 
 def demo_output() -> str:
     """The output of `unweave demo`."""
-    return f"```\n{introduction()}\n{compare(*circuit_encoders(1000), budget=DEMO_BUDGET)}\n```"
+    return f"```\n{introduction()}\n{compare(*scene_encoders(1000), budget=DEMO_BUDGET)}\n```"
 
 
 def example_output(readme: str) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from unweave.evaluation import Evaluation, compare, evaluate
     from unweave.evaluation.environments import Environments, environments
     from unweave.evaluation.probe import ProbeReport, probe
+    from unweave.evaluation.recovery import Recovery, recovery
     from unweave.evaluation.similarity import Similarity, similarity
     from unweave.evaluation.unlabelled import Unlabelled, unlabelled
     from unweave.evidence import Evidence, EvidenceOptions, FactorKind, Jacobians, Posterior
@@ -57,6 +58,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "OptionError": "unweave.errors",
             "Posterior": "unweave.evidence",
             "ProbeReport": "unweave.evaluation.probe",
+            "Recovery": "unweave.evaluation.recovery",
             "Score": "unweave.score",
             "Similarity": "unweave.evaluation.similarity",
             "Unlabelled": "unweave.evaluation.unlabelled",
@@ -79,6 +81,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "models": "unweave.models",
             "noise_floor": "unweave.trust",
             "probe": "unweave.evaluation.probe",
+            "recovery": "unweave.evaluation.recovery",
             "similarity": "unweave.evaluation.similarity",
             "spectrum": "unweave.metrics.manifolds",
             "sweeps": "unweave.sweeps",
@@ -126,6 +129,8 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "Spectrum",
     "probe",
     "ProbeReport",
+    "recovery",
+    "Recovery",
     "similarity",
     "Similarity",
     "environments",

@@ -296,6 +296,20 @@ def test_a_dropped_factor_is_absent_though_another_one_depends_on_it():
     assert rungs.count("absent") >= 5  # all six were "joint" with free permutations
 
 
+def test_labels_that_another_factor_lacks_at_random_change_no_rung():
+    for seed in range(3):
+        rng = np.random.default_rng([3141, seed])
+        z = rng.normal(size=(800, 3))
+        codes = np.column_stack([z[:, 0], z[:, 1] + z[:, 2], z[:, 1] - z[:, 2]]) + 0.3 * rng.normal(size=(800, 3))
+        few = z.copy()
+        few[rng.random(800) < 0.5, 2] = np.nan
+        whole, part = (ladder(each, codes, quick=True, missing="drop") for each in (z, few))
+        assert rungs(part) == rungs(whole)
+        assert [str(each) for each in part.caveats] == [f"{np.isnan(few).sum()} rows with missing values were dropped."]
+        for row, other in zip(whole.rows, part.rows, strict=True):
+            assert other.intervals["direction"][0] - 0.03 <= row.direction <= other.intervals["direction"][1] + 0.03
+
+
 def test_a_weak_factor_is_read_and_does_not_count():
     rng = np.random.default_rng(3121)
     z = rng.normal(size=(3000, 2))

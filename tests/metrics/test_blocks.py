@@ -1,9 +1,12 @@
 """Blocks of codes as units: arrays n x blocks x dim, lists and mappings of tables, and `code_groups`."""
 
+import functools
+
 import numpy as np
 import pytest
-from scipy.stats import ortho_group
+from scipy.stats import ortho_group, spearmanr
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import KFold, cross_val_predict
 
 import unweave
 from unweave import Evidence, InputError, MetricUndefined, OptionError
@@ -212,3 +215,88 @@ def test_names_and_order_of_blocks():
     assert evidence.code_groups["cup"] == ("cup [0]", "cup [1]")
     np.testing.assert_array_equal(evidence.codes[:, 2:4], codes[:, 1])
     assert Evidence(np.arange(5.0), [codes[:, 0], codes[:, 1]]).code_groups.keys() == {"block 0", "block 1"}
+
+
+def colours(n=800):
+    """A colour of three channels, a pose of two numbers and a size; and a block for each, mixed inside."""
+    rng = np.random.default_rng(0)
+    factors = {"colour": rng.normal(size=(n, 3)), "pose": rng.normal(size=(n, 2)), "size": rng.normal(size=(n, 1))}
+    blocks = {name: block @ rng.normal(size=(block.shape[1],) * 2) for name, block in factors.items()}
+    return factors, blocks, {"colour": [0, 1, 2], "pose": [3, 4]}
+
+
+def test_blocks_of_factors_are_recovered_up_to_an_affine_map():
+    factors, blocks, groups = colours()
+    table = np.hstack(list(factors.values()))
+    turned = np.hstack(
+        [block @ np.random.default_rng(1).normal(size=(block.shape[1],) * 2) for block in factors.values()]
+    )
+    for metric in (mcc, r2, functools.partial(mcc, cross_fit=True)):
+        for truth in (table, 7 * turned + 1):
+            found = metric(truth, blocks, factor_groups=groups)
+            assert found.per_factor == pytest.approx({"colour": 1.0, "pose": 1.0, "factor 5": 1.0})
+        noise = {**blocks, "colour": blocks["colour"] + np.random.default_rng(2).normal(size=(800, 3))}
+        same = [metric(truth, noise, factor_groups=groups).raw for truth in (table, 7 * turned + 1)]
+        assert same[0] == pytest.approx(same[1], abs=1e-3)  # the penalty of r2 is chosen for each column
+        assert metric(table, blocks, factor_groups={"a": [0], "b": [5]}).raw == metric(table, blocks).raw
+    # two of three independent channels: two canonical correlations of 1 and none, whatever the basis
+    fewer = {**blocks, "colour": factors["colour"][:, :2]}
+    assert mcc(table, fewer, factor_groups=groups).per_factor["colour"] == pytest.approx(2 / 3, abs=1e-6)
+    assert r2(table, fewer, factor_groups=groups).per_factor["colour"] == pytest.approx(2 / 3, abs=0.01)
+
+
+def test_metrics_of_single_factors_refuse_blocks_of_factors():
+    factors, blocks, groups = colours(100)
+    table = np.hstack(list(factors.values()))
+    for name in set(PAIRED) - {"mcc", "r2", "weak_mcc"}:
+        with pytest.raises(MetricUndefined, match=f"{name} scores every factor separately, and 'colour' is a block"):
+            CATALOGUE[name](table, np.hstack(list(blocks.values())), factor_groups=groups)
+    with pytest.raises(InputError, match="The ladder places single factors"):
+        unweave.ladder(table, blocks, factor_groups=groups)
+    with pytest.raises(InputError, match="factor_groups names 'hue', which is not a factor"):
+        mcc(table, blocks, factor_groups={"colour": ["hue"]})
+    evidence = Evidence(table, blocks, factor_groups=groups)
+    assert evidence.fingerprint != Evidence(table, blocks).fingerprint
+    assert list(evidence.rows(np.arange(50)).factor_units) == ["colour", "pose", "factor 5"]
+
+
+def test_recovery_is_the_fit_of_scikit_learn_and_finds_the_leak():
+    factors, blocks = citris(4, 500)
+    blocks[1] = blocks[1] + 0.3 * factors[:, [2]]
+    found = unweave.recovery(factors, blocks)
+    assert found.matched == {f"factor {k}": f"block {k}" for k in range(3)}
+    others = found.r2 - 2 * np.eye(3)
+    assert np.unravel_index(others.argmax(), (3, 3)) == (1, 2)
+    assert (
+        found.off_diagonal()[0] == pytest.approx(others.max()) == pytest.approx(3 * found.off_diagonal()[1], abs=0.05)
+    )
+    folds = KFold(5, shuffle=True, random_state=0)
+    for i, block in enumerate(blocks):
+        for j, z in enumerate(factors.T):
+            predicted = cross_val_predict(LinearRegression(), block, z, cv=folds)
+            assert found.r2[i, j] == pytest.approx(
+                1 - np.square(z - predicted).sum() / np.square(z - z.mean()).sum(), abs=0.03
+            )
+            if found.r2[i, j] > 0.1:
+                assert found.spearman[i, j] == pytest.approx(spearmanr(predicted, z)[0], abs=0.03)
+    assert "diagonal (*)" in str(found)
+    assert found.to_frame().shape == (9, 5)
+    assert found.to_dict()["schema"] == "unweave.recovery/1"
+    noise = unweave.recovery(factors, np.random.default_rng(0).normal(size=(500, 3, 2)))
+    assert np.abs(noise.spearman).max() < 0.2
+    assert noise.off_diagonal()[0] < 0.05
+
+
+def test_recovery_of_blocks_of_factors_classes_and_missing_places():
+    factors, blocks, _ = colours()
+    table = {f"f{k}": column for k, column in enumerate(np.hstack(list(factors.values())).T)}
+    table["kind"] = np.where(table["f5"] > 0, "a", "b")
+    found = unweave.recovery(table, blocks, factor_groups={"colour": ["f0", "f1", "f2"], "pose": ["f3", "f4"]})
+    assert found.factors == ("colour", "pose", "f5", "kind")
+    assert found.matched == {"colour": "colour", "pose": "pose", "f5": "size"}
+    assert np.isnan(found.spearman[:, 3]).all()
+    assert found.diagonal() == pytest.approx(3 / 4, abs=1e-3)  # the class has no code left
+    assert found.diagonal("spearman") == pytest.approx(1)
+    assert unweave.recovery(table["f0"], table["f0"]).off_diagonal() == pytest.approx((np.nan, np.nan), nan_ok=True)
+    with pytest.raises(InputError, match="use 'r2' or 'spearman'"):
+        found.plot("mcc")

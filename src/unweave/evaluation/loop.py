@@ -165,9 +165,11 @@ def _compared(
     return comparisons
 
 
-MOST_ROWS = 150
+ROWS_OF_PICTURE = 150
 
 MOST_FACTORS = 24
+
+MOST_DRAWN = 64
 
 SHARES = (0.01, 0.99)  # codes beyond these quantiles are drawn at the edge
 
@@ -185,7 +187,7 @@ def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
     [('factor 0', 'code 1'), ('factor 1', 'code 0')]
     """
     chosen, purity = score.parts["chosen_matrix"], score.parts["purity_matrix"]
-    rows = np.unique(np.linspace(0, evidence.n_rows - 1, min(MOST_ROWS, evidence.n_rows)).astype(np.intp))
+    rows = _drawn_rows(evidence)
     pairs = []
     for j, name in enumerate(evidence.factor_names[:MOST_FACTORS]):
         if name in evidence.constant_factors or not np.isfinite(purity[:, j]).all():
@@ -195,6 +197,16 @@ def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
         x = _positions(evidence.factors[:, j], rows, (0.0, 1.0))
         pairs.append(MatchedPair(name, evidence.code_names[i], x, _positions(evidence.codes[:, i], rows, SHARES)))
     return tuple(pairs)
+
+
+def _drawn_rows(evidence: Evidence) -> np.ndarray:
+    return np.unique(np.linspace(0, evidence.n_rows - 1, min(ROWS_OF_PICTURE, evidence.n_rows)).astype(np.intp))
+
+
+def drawn_codes(evidence: Evidence) -> dict[str, tuple[float, ...]]:
+    """The codes on the rows of `matched_pairs`, so that a page can draw any pair; none if there are more than 64."""
+    codes = enumerate(evidence.code_names) if evidence.n_codes <= MOST_DRAWN else ()
+    return {name: _positions(evidence.codes[:, i], _drawn_rows(evidence), SHARES) for i, name in codes}
 
 
 def _positions(column: np.ndarray, rows: np.ndarray, shares: tuple[float, float]) -> tuple[float, ...]:
@@ -530,17 +542,11 @@ def _run(
                 n_jobs=n_jobs,
                 progress=shown,
             )
-    pairs = _pictures(rows, evidences)
+    known |= _pictures(rows, evidences)
     known["traversals"] = _traversals(rows, evidences)
     known |= _ladders(of_ladder, assurance, is_panel, chosen)
-    data = EvaluationData.of(
-        evidences,
-        **known,
-        environments=by_environment,
-        screening=screening,
-        matched_pairs=pairs,
-        panel=PANEL_VERSION * is_panel or None,
-    )
+    known |= {"environments": by_environment, "screening": screening}
+    data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
 
 
@@ -621,13 +627,14 @@ def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
         raise OptionError(f"level={assurance.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
 
 
-def _pictures(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[str, tuple[MatchedPair, ...]]:
-    """Points of factors against their matched codes, for the first seed of `identification`."""
-    return {
+def _pictures(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[str, Any]:
+    """Points of factors, of their matched codes by the first seed of `identification`, and of all codes."""
+    pairs = {
         row.representation: matched_pairs(evidences[row.representation], row.score)
         for row in reversed(rows)
         if row.label == identification.card.name and row.score is not None and "chosen_matrix" in row.score.parts
     }
+    return {"matched_pairs": pairs, "drawn_codes": {name: drawn_codes(evidences[name]) for name in pairs}}
 
 
 MOST_TRAVERSED, TRAVERSED, LARGEST_SIDE = 8, (-2.0, -1.0, 0.0, 1.0, 2.0), 32

@@ -419,6 +419,7 @@ class CodesDescription:
     code_names: tuple[str, ...]
     fingerprint: str
     is_posterior: bool = False
+    trained_with: str = ""  # the objective, if `unweave.models` trained the encoder
 
 
 @dataclass(frozen=True)
@@ -472,9 +473,9 @@ class EvaluationData:
 
     ``panel`` is the version of the panel, and None if metrics were named. A quick evaluation has no diagnosis and no
     comparison. ``ladders`` are computed with the panel and with `identification`; ``ladder_problems`` say why there is
-    none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``traversals`` are those of a decoder
-    without factors, the most important latents first. ``environments`` says which codes shift under which intervention,
-    if rows are labelled so.
+    none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``drawn_codes`` are the codes on the
+    rows of ``matched_pairs``, for scatter plots of any pair, and ``traversals`` those of a decoder without factors, the
+    most important latents first. ``environments`` says which codes shift under which intervention.
     """
 
     n_rows: int
@@ -486,6 +487,7 @@ class EvaluationData:
     comparison: dict[str, Comparison] = field(default_factory=dict)
     screening: dict[str, Screening] = field(default_factory=dict)
     matched_pairs: dict[str, tuple[MatchedPair, ...]] = field(default_factory=dict)
+    drawn_codes: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
     panel: int | None = None
     ladders: dict[str, Ladder] = field(default_factory=dict)
     ladder_problems: dict[str, str] = field(default_factory=dict)
@@ -505,7 +507,11 @@ class EvaluationData:
             ),
             representations={
                 name: CodesDescription(
-                    evidence.n_codes, tuple(evidence.code_names), evidence.fingerprint, evidence.posterior is not None
+                    evidence.n_codes,
+                    tuple(evidence.code_names),
+                    evidence.fingerprint,
+                    evidence.posterior is not None,
+                    "" if evidence.posterior is None else evidence.posterior.trained_with,
                 )
                 for name, evidence in evidences.items()
             },
@@ -516,7 +522,7 @@ class EvaluationData:
     def of_one(self, name: str) -> Self:
         """What is known of one representation, without the comparisons."""
         entries = ("representations", "diagnosis", "screening", "matched_pairs", "ladders", "ladder_problems")
-        by_name = (*entries, "traversals", "environments")
+        by_name = (*entries, "traversals", "drawn_codes", "environments")
         kept: dict[str, Any] = {
             entry: {key: item for key, item in getattr(self, entry).items() if key == name} for entry in by_name
         }

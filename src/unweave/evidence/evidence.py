@@ -22,6 +22,7 @@ from unweave.evidence.columns import (
     checked_groups,
     refuse_extremes,
     rows_without_missing,
+    units_of,
     within_reach,
 )
 from unweave.evidence.decoders import Sampler, Unpaired, decoder_of, digest_of
@@ -62,6 +63,7 @@ class Derivable:
     row_groups: Rows | None
     code_names: tuple[str, ...]
     code_groups: dict[str, Any]
+    factor_groups: dict[str, Any]
     sampler: Sampler | None
     labelled_parts: tuple[Self, ...]
     all_rows: RowSummary | None
@@ -120,6 +122,11 @@ class Derivable:
     def whole(self) -> Self | None:
         """The evidence of which this leaves some rows out, and whose splits it shares; None if it leaves out none."""
         return self._splits_of[0] if self._splits_of is not None else None
+
+    @property
+    def places_in_whole(self) -> Rows | None:
+        """Numbers of these rows in `whole`."""
+        return self._splits_of[1] if self._splits_of is not None else None
 
     def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
         """Training and test rows of every fold; row groups are not split, and classes have equal shares in all folds.
@@ -282,7 +289,7 @@ class Derivable:
     def _with(self, **changed: Any) -> Self:
         """A copy with these attributes changed, and without cached results."""
         other = object.__new__(type(self))
-        remembered = ("constant_factors", "dead_codes", "same_rows", "fingerprint", "code_units")
+        remembered = ("constant_factors", "dead_codes", "same_rows", "fingerprint", "code_units", "factor_units")
         unchanged = {name: item for name, item in self.__dict__.items() if name not in remembered}
         changed = {"all_rows": None, "row_summary": None} | changed  # totals are valid for the original rows only
         for name, columns in {"factors": "factor_columns", "codes": "code_columns"}.items():
@@ -324,6 +331,7 @@ def fingerprint_of(evidence: Evidence) -> str:
         evidence.nuisance_names,
         evidence.code_groups,
         *((evidence.environment_names,) if evidence.environment_names else ()),
+        *([evidence.factor_groups] if evidence.factor_groups else []),
     )
     digest.update(repr((evidence.declared_kinds, names)).encode())
     for part in evidence.labelled_parts:
@@ -365,6 +373,9 @@ class Evidence(Derivable):
         Label of the subject or video of each row; splits and permutations do not separate rows with the same label.
     code_groups : mapping of name to code names or numbers, optional
         Codes that form one block: metrics that score single codes score the block as one unit, or refuse.
+    factor_groups : mapping of name to factor names or numbers, optional
+        Factors that form one block, such as a colour of three channels: `mcc`, `r2` and `unweave.recovery` score its
+        recovery up to an affine map, and other metrics refuse.
     factor_names, code_names : sequence of str, optional
         Names for tables without column names, or other names.
     decoder : array of Jacobians (n x D x d), torch module, or `Decoder`, optional
@@ -409,7 +420,8 @@ class Evidence(Derivable):
         self._hold(given.rows(kept))
         if sparse is not None:
             self._hold_sparse(sparse if kept is None else sparse.some_rows(kept), options.get("code_names"))
-        self.code_groups = checked_groups(options.get("code_groups"), self.code_names)
+        self.code_groups = checked_groups(options.get("code_groups"), self.code_names, "code")
+        self.factor_groups = checked_groups(options.get("factor_groups"), self.factor_names, "factor")
         decoders = options.get("decoder"), options.get("reference")
         self.decoder, self.reference = (None if each is None else decoder_of(each) for each in decoders)
         self.sampler = options.get("sampler")
@@ -417,7 +429,7 @@ class Evidence(Derivable):
         self.labelled_parts: tuple[Evidence, ...] = ()
         self._memo = {}
         self._seal()
-        if self.n_dropped:
+        if self.n_dropped and not self.factor_groups:
             self.__dict__["labelled_parts"] = parts_by_labels(self, given)
 
     def _hold(self, inputs: Inputs) -> None:
@@ -462,22 +474,23 @@ class Evidence(Derivable):
 
     @cached_property
     def code_units(self) -> dict[str, Rows]:
-        """Code indices of every unit by its name: each block of codes, and each code that is in no block.
+        """Code indices of every unit by its name: each block of codes, and each code that is in no block."""
+        return units_of(self.code_groups, self.code_names)
 
-        >>> units = Evidence(codes=np.eye(4), code_groups={"last": [3, 1]}).code_units
-        >>> {name: members.tolist() for name, members in units.items()}
-        {'code 0': [0], 'last': [3, 1], 'code 2': [2]}
-        """
-        place = {name: i for i, name in enumerate(self.code_names)}
-        grouped = {member for members in self.code_groups.values() for member in members}
-        alone = {name: (name,) for name in self.code_names if name not in grouped}
-        units = {name: np.array([place[m] for m in members]) for name, members in (self.code_groups | alone).items()}
-        return dict(sorted(units.items(), key=lambda unit: int(unit[1].min())))
+    @cached_property
+    def factor_units(self) -> dict[str, Rows]:
+        """Factor indices of every unit by its name: each block of factors, and each factor that is in no block."""
+        return units_of(self.factor_groups, self.factor_names)
 
     @property
     def has_blocks(self) -> bool:
         """Whether a unit has more than one code; otherwise the units are the codes."""
         return any(len(members) > 1 for members in self.code_groups.values())
+
+    @property
+    def has_factor_blocks(self) -> bool:
+        """Whether a unit has more than one factor; otherwise the units are the factors."""
+        return any(len(members) > 1 for members in self.factor_groups.values())
 
     @cached_property
     def constant_factors(self) -> tuple[str, ...]:

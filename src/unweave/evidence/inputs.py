@@ -56,6 +56,7 @@ class EvidenceOptions(TypedDict, total=False):
     environments: object
     row_groups: Sequence[object] | None
     code_groups: Mapping[str, Sequence[str | int]] | None
+    factor_groups: Mapping[str, Sequence[str | int]] | None
     factor_names: Sequence[str] | None
     code_names: Sequence[str] | None
     decoder: object

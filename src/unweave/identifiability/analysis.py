@@ -37,7 +37,7 @@ from unweave.responses.constraints import factor_constraints
 from unweave.responses.factor_bases import collapsed_codes, varying_places
 from unweave.threads import one_thread
 
-MOST_ROWS, MOST_ROWS_OF_MANY_CODES, MANY_CODES = 10_000, 2_000, 1_024
+ROWS_ANALYSED, MOST_ROWS_OF_MANY_CODES, MANY_CODES = 10_000, 2_000, 1_024
 
 FEWEST_UNITS = 10
 
@@ -49,7 +49,7 @@ NONLINEAR_ROWS = 1_000
 
 ENOUGH_LINEAR = 0.98  # recovery of all factors above which readouts of ranks are not tried
 
-HEAVY = 2.5  # tail index of a factor below which factors and codes are analysed by their ranks alone
+HEAVY_TAIL_INDEX = 2.5  # tail index of a factor below which factors and codes are analysed by their ranks alone
 
 ENOUGH = 0.95  # recovery above which trees are not tried
 
@@ -186,7 +186,7 @@ def block_whitening(evidence: Evidence) -> FloatArray:
 
 
 def _few_enough_rows(evidence: Evidence, seed: int) -> Evidence:
-    if evidence.n_rows <= (MOST_ROWS_OF_MANY_CODES if evidence.n_codes > MANY_CODES else MOST_ROWS):
+    if evidence.n_rows <= (MOST_ROWS_OF_MANY_CODES if evidence.n_codes > MANY_CODES else ROWS_ANALYSED):
         return evidence
     if evidence.permuted_from is None or evidence.row_groups is not None:
         return _some_rows(evidence, seed)[0]
@@ -198,7 +198,7 @@ def _few_enough_rows(evidence: Evidence, seed: int) -> Evidence:
 
 @memoised(on="both")
 def _some_rows(evidence: Evidence, seed: int) -> tuple[Evidence, Rows]:
-    most = MOST_ROWS_OF_MANY_CODES if evidence.n_codes > MANY_CODES else MOST_ROWS
+    most = MOST_ROWS_OF_MANY_CODES if evidence.n_codes > MANY_CODES else ROWS_ANALYSED
     chosen = np.sort(random_stream(seed, "rows of the ladder").permutation(evidence.n_rows)[:most])
     return evidence.rows(chosen), chosen
 
@@ -206,6 +206,11 @@ def _some_rows(evidence: Evidence, seed: int) -> tuple[Evidence, Rows]:
 def _checked_sample(evidence: Evidence, varying: Rows, seed: int) -> Sample:
     if not evidence.n_factors or not evidence.n_codes:
         raise InputError("The ladder needs factors and codes: pass both.")
+    if evidence.has_factor_blocks:
+        raise InputError(
+            "The ladder places single factors, and some are in blocks: use mcc, r2 or unweave.recovery, or leave "
+            "factor_groups out."
+        )
     if not varying.size:
         raise InputError("No factor varies, so nothing can be identified: pass rows in which factors differ.")
     groups = evidence.row_groups
@@ -311,7 +316,7 @@ def _has_heavy_tails(evidence: Evidence) -> bool:
     All factors and codes are then analysed by their ranks alone, which no monotone map of a code changes.
     """
     numbers = [j for j in varying_places(evidence) if evidence.kinds[j].is_numeric]
-    return any(tail_index(evidence.factors[:, j]) < HEAVY for j in numbers)
+    return any(tail_index(evidence.factors[:, j]) < HEAVY_TAIL_INDEX for j in numbers)
 
 
 def _factors(evidence: Evidence, varying: Rows, sample: Sample, scales: tuple[int, ...]) -> tuple[FactorTerms, ...]:

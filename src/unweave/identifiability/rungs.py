@@ -176,7 +176,7 @@ class Ladder(SavedRecord):
     units : str
         What splits keep together: "rows", "row groups", "repeats" or "crossed repeats" of the same factors.
     caveats : tuple of Finding
-        Warnings.
+        Whether rows with missing labels were dropped, or rows were sampled.
     code_names : tuple of str
         Names of the rows of ``directions``.
 
@@ -268,18 +268,8 @@ def _flat(row: LadderRow) -> dict[str, Any]:
         flat |= {name: getattr(row, name), f"{name}_low": low, f"{name}_high": high}
         if name != "leakage":
             flat[f"{name}_floor"] = row.floors.get(name, math.nan)
-    for name in [
-        "leaks_into",
-        "noise",
-        "code",
-        "shape",
-        "code_noise",
-        "probe",
-        "p_value",
-        "dependence_p_value",
-        "gain",
-    ]:
-        flat[name] = getattr(row, name)
+    others = "leaks_into", "noise", "code", "shape", "code_noise", "probe", "p_value", "dependence_p_value", "gain"
+    flat |= {name: getattr(row, name) for name in others}
     for name in ("codes", "mixed_with", "joint_with", "implied_by"):
         flat[name] = ", ".join(getattr(row, name))
     return flat
@@ -565,6 +555,16 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         n_rows=part.sample.n_rows,
         units=part.sample.kind,
         code_names=part.evidence.code_names,
+        caveats=rows_left_out(part, evidence),
+    )
+
+
+def rows_left_out(part: QuickPart, evidence: Evidence) -> tuple[Finding, ...]:
+    """Whether rows without some label were dropped, since responses need all factors, or rows were sampled."""
+    dropped, used = evidence.n_dropped, part.sample.n_rows
+    found = [Finding("rows_dropped", n_rows=dropped)] if dropped else []
+    return (
+        (*found, Finding("rows_sampled", n_rows=used, of=evidence.n_rows)) if used < evidence.n_rows else tuple(found)
     )
 
 

@@ -209,7 +209,7 @@ dci_metric = functools.partial(
     order_tolerance=0.02,
     takes_sparse_codes=True,
     takes_code_groups=True,
-    version=3,
+    version=4,
 )
 
 
@@ -254,7 +254,7 @@ def weighted_mean(scores: FloatArray, totals: FloatArray, weights: Weights) -> f
     ),
     factor_by_factor=True,
     undefined_with=("one code",),
-    version=4,
+    version=5,
     moves_at_200_rows=(0.15, 0.3, 0.01),
 )
 def dci_completeness(

@@ -10,7 +10,7 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.analysis import QuickPart, quick_part
-from unweave.identifiability.rungs import is_found, scored_ladder
+from unweave.identifiability.rungs import is_found, rows_left_out, scored_ladder
 from unweave.metrics.matrices import CHOSEN, PURITY, varying
 from unweave.responses.factor_bases import live_codes, narrow_codes
 from unweave.score import Score
@@ -125,8 +125,8 @@ def identification(evidence: Evidence, *, rng: int | np.random.Generator | None 
     numbers = (slope * above - found.chance * linear) / (1 - found.chance)
     names = {name: i for i, name in enumerate(evidence.code_units)}
     purity, chosen = np.zeros((2, len(names), evidence.n_factors))
-    used = np.flatnonzero(varying(evidence))
-    purity[np.ix_([names[name] for name in part.codes.unit_names], used[part.free])] = np.where(
+    used, alive = np.flatnonzero(varying(evidence)), np.array([names[name] for name in part.codes.unit_names])
+    purity[np.ix_(alive, used[part.free])] = np.where(
         part.responses.informative[:, None], np.clip(part.responses.share, 0.0, 1.0), 0.0
     )
     purity[:, ~varying(evidence)] = chosen[:, ~varying(evidence)] = np.nan
@@ -167,8 +167,7 @@ def _per_factor(evidence: Evidence, numbers: FloatArray) -> FloatArray:
 
 
 def _caveats(evidence: Evidence, part: QuickPart) -> tuple[Finding, ...]:
-    used = part.sample.n_rows
-    sampled = [Finding("rows_sampled", n_rows=used, of=evidence.n_rows)] if used < evidence.n_rows else []
+    sampled = [each for each in rows_left_out(part, evidence) if each.kind == "rows_sampled"]
     if not part.responses.informative.any():
         return (*sampled, Finding("codes_uninformative_here"))
     narrow = narrow_codes(evidence)

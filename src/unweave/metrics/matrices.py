@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -146,6 +147,34 @@ def factor_correlation_matrix(evidence: Evidence, correlation: Correlation) -> F
     return correlations.canonical_correlation_matrix(factor_bases(evidence, correlation))
 
 
+@memoised(on="factors")
+def varying_units(evidence: Evidence) -> NDArray[np.bool_]:
+    """Return True for every block of factors, or factor in no block, that is not constant."""
+    return np.array([varying(evidence)[members].any() for members in evidence.factor_units.values()])
+
+
+@memoised(on="factors", by_row=True)
+def _unit_bases(evidence: Evidence, correlation: Correlation) -> tuple[FloatArray, ...]:
+    """Orthonormal basis of the features of all factors of every unit."""
+    own = factor_bases(evidence, correlation)
+    return tuple(
+        correlations.orthonormal_basis(np.hstack([own[j] for j in members])) if members.size > 1 else own[members[0]]
+        for members in evidence.factor_units.values()
+    )
+
+
+def unit_targets(evidence: Evidence) -> list[FloatArray]:
+    """Columns that are predicted of every factor unit that varies: of a block, an orthonormal basis of its columns.
+
+    Sums of squared errors over the columns of a block then do not change under affine maps of the block.
+    """
+    targets = []
+    for members in compress(evidence.factor_units.values(), varying_units(evidence)):
+        own = [target_columns(evidence, j) for j in members[varying(evidence)[members]].tolist()]
+        targets.append(own[0] if members.size == 1 else correlations.orthonormal_basis(np.hstack(own)))
+    return targets
+
+
 @memoised(on="codes")
 def _code_columns(evidence: Evidence, correlation: Correlation) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Codes transformed for the correlation (n x m), with their means and norms; None if a code has several columns."""
@@ -192,16 +221,23 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
 
 @memoised(on="both")
 def unit_correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArray:
-    """`correlation_matrix` of the units: for a block, the largest canonical correlation of its codes with a factor."""
-    if not evidence.has_blocks:
+    """`correlation_matrix` of the units: for a block, the largest canonical correlation of its codes with a factor.
+
+    For a block of factors it is the sum of all canonical correlations, divided by the number of its dimensions.
+    """
+    if not (evidence.has_blocks or evidence.has_factor_blocks):
         return correlation_matrix(evidence, correlation)
-    bases = factor_bases(evidence, correlation)
-    own = (
+    bases = _unit_bases(evidence, correlation)
+    own = [
         correlations.orthonormal_basis(unit_features(evidence, members, correlation))
         for members in evidence.code_units.values()
-    )
+    ]
     matrix = np.stack([correlations.largest_correlations(basis, bases) for basis in own])
-    matrix[:, ~varying(evidence)] = np.nan
+    for j, members in enumerate(evidence.factor_units.values()):
+        if members.size > 1:
+            all_of_it = [np.linalg.svd(basis.T @ bases[j], compute_uv=False).sum() for basis in own]
+            matrix[:, j] = np.array(all_of_it) / max(bases[j].shape[1], 1)
+    matrix[:, ~varying_units(evidence)] = np.nan
     return matrix
 
 
@@ -268,7 +304,8 @@ def _with_readouts(evidence: Evidence, train: Rows, test: Rows) -> tuple[FloatAr
     folds = [(train[fit], train[rest]) for fit, rest in evidence.rows(train).folds(N_READOUT_FOLDS, 0)]
     if not np.array_equal(train, test):
         folds.append((train, test))
-    columns, unit_of = [], []
+    columns: list[FloatArray] = []
+    unit_of: list[int] = []
     for i, members in enumerate(evidence.code_units.values()):
         columns.append(evidence.codes[:, members])
         if members.size > 1:
@@ -410,37 +447,71 @@ class Importance:
     accuracy: FloatArray
 
 
+ROWS_OF_PARTS = 2.5  # largest number of rows of a whole, relative to a part of it that is fitted on the same bins
+
+
 @for_all_drawn
 def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, seed: int) -> list[Importance]:
     """Importance of every unit for every factor, from one probe per factor fitted on the training rows.
 
-    Permutations of the same rows are fitted together, to the training rows of their original, unless there are blocks:
-    the readouts of a block differ between permutations.
+    Permutations of the same rows are fitted together, to the training rows of their original. So are large parts of the
+    same rows, each to its own training rows. Blocks are fitted alone: their readouts differ between permutations.
     """
     fits: dict[int, tuple[Evidence, list[Evidence]]] = {}
     for evidence in evidences:
-        original = evidence if evidence.permuted_from is None else evidence.permuted_from[0]
+        original = _fitted_with(evidence, test_share, seed)
+        if evidence.has_blocks:
+            original = evidence if evidence.permuted_from is None else evidence.permuted_from[0]
         key = evidence if evidence.has_blocks else original
         fits.setdefault(id(key), (original, []))[1].append(evidence)
     found = {}
     for original, alike in fits.values():
         train, test = original.split(test_share, seed)
-        codes = probed_codes(alike[0], probe)
+        codes = probed_codes(original if alike[0].permuted_from is None else alike[0], probe)
         unit_of = np.arange(alike[0].n_codes)
         if alike[0].has_blocks:
             codes, unit_of = _with_readouts(alike[0], train, test)
         pairs = [(evidence, j) for evidence in alike for j in np.flatnonzero(varying(evidence)).tolist()]
         targets = [_targets(evidence, j) for evidence, j in pairs]
-        fit, fitted_to = own_or_default(Probe.probe_each, probe), [target[train] for target in targets]
-        probed = fit(codes[train], fitted_to, codes[test], seed)
+        own = [evidence.places_in_whole if evidence.whole is original else None for evidence, _ in pairs]
+        whole = [_spread(target, rows, original.n_rows) for target, rows in zip(targets, own, strict=True)]
+        options: dict[str, Any] = {}
+        if any(rows is not None for rows in own):
+            options["used"] = [np.isin(train, rows, assume_unique=True) for rows in own]
+        fit = own_or_default(Probe.probe_each, probe)
+        probed = fit(codes[train], [target[train] for target in whole], codes[test], seed, **options)
         for evidence in alike:
             matrix = np.full((unit_of.max() + 1, evidence.n_factors), np.nan)
             found[id(evidence)] = Importance(matrix, *np.full((2, evidence.n_factors), np.nan))
-        for (evidence, j), target, (weights, predicted) in zip(pairs, targets, probed, strict=True):
-            of = found[id(evidence)]
+        for (evidence, j), target, rows, (weights, predicted) in zip(pairs, whole, own, probed, strict=True):
+            of, sides, here = found[id(evidence)], (train, test), predicted
+            if rows is not None:
+                tested = np.isin(test, rows, assume_unique=True)
+                sides, here = (train[np.isin(train, rows, assume_unique=True)], test[tested]), predicted[tested]
             of.matrix[:, j] = weights if unit_of.size == len(of.matrix) else np.bincount(unit_of, weights)
-            of.skill[j], of.accuracy[j] = _held_out(predicted, target, train, test)
+            of.skill[j], of.accuracy[j] = _held_out(here, target, *sides)
     return [found[id(evidence)] for evidence in evidences]
+
+
+def _fitted_with(evidence: Evidence, test_share: float, seed: int) -> Evidence:
+    """The evidence whose training rows and bins a fit shares: the original of a permutation, or the whole of a part."""
+    if evidence.permuted_from is not None:
+        return evidence.permuted_from[0]
+    whole, rows = evidence.whole, evidence.places_in_whole
+    if whole is None or rows is None or evidence.sparse_codes is not None:
+        return evidence
+    shared = whole.n_rows <= ROWS_OF_PARTS * evidence.n_rows
+    # a part of row groups may have no test rows of the whole
+    return whole if shared and all(np.isin(rows, side).any() for side in whole.split(test_share, seed)) else evidence
+
+
+def _spread(target: NDArray[Any], rows: Rows | None, n_rows: int) -> NDArray[Any]:
+    """The target of a part in an array of as many rows as the whole has."""
+    if rows is None:
+        return target
+    spread = np.zeros((n_rows, *target.shape[1:]), dtype=target.dtype)
+    spread[rows] = target
+    return spread
 
 
 def _held_out(predicted: NDArray[Any], target: NDArray[Any], train: Rows, test: Rows) -> tuple[float, float]:

@@ -24,7 +24,7 @@ from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
 from unweave.metrics.manifolds import largest_drop
-from unweave.sentences import brief, fixed, listed, reported_score, say
+from unweave.sentences import between, brief, fixed, listed, reported_score, say
 from unweave.trust.comparison import Comparison, tied_with_best
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.verdict_record import Level, Reason
@@ -142,9 +142,9 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
         for factor in evaluation.data.factors
     )
     read = _read_by_probes(evaluation, representation, [row.factor for row in rows if row.state is FactorState.ABSENT])
-    unclear = {"state": FactorState.UNCLEAR, "words": say("rung_in_words", rung=FactorState.UNCLEAR)}
+    unclear, words = FactorState.UNCLEAR, say("rung_in_words", rung=FactorState.UNCLEAR)
     return tuple(
-        replace(row, **unclear, note=say("note_of", reason=FactorState.UNCLEAR, **read[row.factor]))
+        replace(row, state=unclear, words=words, note=say("note_of", reason=unclear, **read[row.factor]))
         if row.factor in read
         else row
         for row in rows
@@ -394,13 +394,12 @@ def n_rows_given(data: EvaluationData) -> int:
     return data.n_rows + max((found.n_rows for found in data.screening.values()), default=0)
 
 
-SAMPLED = ("rows_sampled", "classifiers_sampled_rows", "mixtures_sampled_rows")
-
-
 def scored_part(evaluation: Evaluation, row: Row) -> str:
     """On which part of codes and rows the row's score was computed; empty for all."""
     screening = evaluation.data.screening.get(row.representation)
-    sampled = [each for each in (row.score.caveats if row.score else ()) if each.kind in SAMPLED]
+    sampled = [
+        each for each in (row.score.caveats if row.score else ()) if {"rows", "sampled"} <= set(each.kind.split("_"))
+    ]
     n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else evaluation.data.n_rows
     n_codes, of = (screening.n_scored, screening.n_codes) if screening else (0, 0)
     return part_of(n_codes, of, n_rows, n_rows_given(evaluation.data))
@@ -609,8 +608,8 @@ def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[Facto
 def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> Iterator[str]:
     """Recommendations for directions, for numbers whose codes are folded, and for unused codes of a posterior.
 
-    Nothing is said of how to train: point codes may come from any encoder. A posterior that equals its prior is the
-    exception, because only a penalty on it makes it so.
+    Of how to train is only said something if the encoder was trained here, and if a posterior equals its prior, because
+    only a penalty on it makes it so.
     """
     kinds = {factor.name: factor.kind for factor in evaluation.data.factors}
     directions = [row.factor for row in rows if row.rung == "own direction"]
@@ -623,6 +622,8 @@ def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[Facto
     absent = [row.factor for row in rows if row.state is FactorState.ABSENT]
     if codes.is_posterior and diagnosis is not None and diagnosis.dead_codes and absent:
         yield say("collapsed", n=len(diagnosis.dead_codes), n_codes=codes.n_codes, factors=absent)
+    elif codes.trained_with and absent:
+        yield say("train_on", factors=absent, objective=codes.trained_with)
 
 
 def _of_questions(evaluation: Evaluation, representation: str) -> Iterator[str]:
@@ -1016,7 +1017,7 @@ def layers(evaluation: Evaluation, rung: str = "direction") -> Layers | None:
     numbered = [re.fullmatch(r"(\D*)(\d+)(\D*)", name) for name in names]
     steps = [(found[1], found[3], int(found[2])) for found in numbered if found]
     are_ordered = len({step[:2] for step in steps}) == 1 and len(steps) == len(names) > 2 and steps == sorted(steps)
-    n_cells = sum(map(len, cells.values()))
+    n_cells = sum(cell.value is not None for of in cells.values() for cell in of)
     reading = say("reading_of_layers", rung=rung.replace("_", " "), n=n_cells, noise=noise)
     return Layers(rung, names, {factor: tuple(of) for factor, of in cells.items()}, noise, are_ordered, reading)
 
@@ -1143,14 +1144,14 @@ def compared_by(metric: str, question: Question, evaluation: Evaluation) -> Comp
         metric=metric,
         noise=(min(floors), max(floors)) if floors else None,
         ranked=tuple(
-            _ranked(row, lines.get(row.representation), row.representation in best, comparison.letters)
+            _ranked_entry(row, lines.get(row.representation), row.representation in best, comparison.letters)
             for row in sorted(rows, key=_best_first)
         ),
         tested=bool(comparison.letters),
     )
 
 
-def _ranked(row: Row, line: QuestionLine | None, best: bool, letters: dict[str, str]) -> Ranked:
+def _ranked_entry(row: Row, line: QuestionLine | None, best: bool, letters: dict[str, str]) -> Ranked:
     name = row.representation
     if line is None:
         return Ranked(name, None, None, None, row.level, "failed" if row.problem else "undefined", False)
@@ -1165,14 +1166,18 @@ def _best_first(row: Row) -> tuple[bool, float]:
 
 
 def _comparison_report(questions: tuple[ComparedQuestion, ...], best: tuple[str, ...]) -> str:
-    sentences = [say("best_by", metric="the ladder", names=best)] if best else []
+    """Which representations are best, once for all metrics by which they are."""
+    best_by: dict[tuple[str, ...], list[str]] = {tuple(sorted(best)): ["the ladder"]} if best else {}
+    tied_by = []
     for question in questions:
         named = [entry.representation for entry in question.ranked if entry.best and entry.level is Level.TRUST]
         trusted = all(entry.level in (Level.TRUST, Level.NOISE) for entry in question.ranked)
         if named:
-            sentences.append(say("best_by", metric=question.metric, names=named))
+            best_by.setdefault(tuple(sorted(named)), []).append(question.metric)
         elif question.tested and trusted and len({letter for each in question.ranked for letter in each.letters}) == 1:
-            sentences.append(say("all_tied_by", metric=question.metric))
+            tied_by.append(question.metric)
+    sentences = [say("best_by", metric=listed(by), names=names) for names, by in best_by.items()]
+    sentences += [say("all_tied_by", metric=listed(tied_by))] if tied_by else []
     if not sentences and not any(question.tested for question in questions):
         return say("not_tested")
     return " ".join(sentences) or say("nothing_told_apart")
@@ -1185,7 +1190,7 @@ def number(value: float | None) -> str:
 
 def with_ends(value: float | None, low: float | None, high: float | None) -> str:
     """A number with its interval."""
-    return number(value) + ("" if low is None or value is None else f" ({fixed(low, 2)} to {fixed(high, 2)})")
+    return number(value) + ("" if low is None or value is None else f" ({between(low, high)})")
 
 
 ANSWER_SCHEMA = "unweave.answer/2"

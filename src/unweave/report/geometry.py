@@ -175,7 +175,7 @@ def _embedded(figure: Figure) -> str:
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-MOST_ROWS = 30
+LATENTS_SHOWN = 30
 
 
 def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None = None) -> Group:
@@ -188,14 +188,14 @@ def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None =
     shown = plain_table()
     for heading in ("latent", "entropy", "+-", "kept so far", "shares most with", "nats"):
         shown.add_column(heading, justify="left" if heading in ("latent", "shares most with") else "right")
-    for rank, i in enumerate(found.order[:MOST_ROWS]):
+    for rank, i in enumerate(found.order[:LATENTS_SHOWN]):
         kept = f"{found.cumulative[rank]:.3f}" if rank < len(found.cumulative) else ""
         partner = (found.names[partners[i]], f"{matrix[i, partners[i]]:.3f}") if len(found.names) > 1 else ("", "")
         shown.add_row(
             found.names[i], f"{found.entropies[i]:.3f}", f"{found.standard_errors[i]:.3f}", kept, partner[0], partner[1]
         )
     notes = list(evaluation.notes)
-    rest = len(found.names) - MOST_ROWS
+    rest = len(found.names) - LATENTS_SHOWN
     are = "is" if rest == 1 else "are"
     return Group(
         Text(_heading(found, evaluation)),

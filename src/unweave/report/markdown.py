@@ -9,7 +9,7 @@ from typing import Any
 from unweave.evaluation import Evaluation
 from unweave.report.answer import Answer, ComparedAnswer, TextTable, whole_answer
 from unweave.report.summary import summarise
-from unweave.sentences import NOTHING, counted, fixed, listed, p_value, say
+from unweave.sentences import NOTHING, between, counted, fixed, listed, p_value, say
 
 MEANT = re.compile(r"[\\`*_\[\]|~]")
 
@@ -60,7 +60,7 @@ def _answer(evaluation: Evaluation) -> list[str]:
     answer = whole_answer(evaluation)
     return [
         f"**{plain(answer.headline)}**",
-        *(_compared(answer) if isinstance(answer, ComparedAnswer) else _tables(answer)),
+        *(_comparison(answer) if isinstance(answer, ComparedAnswer) else _tables(answer)),
         f"**Report:** {plain(answer.report)}",
         "**Next:**\n\n" + _list(map(plain, answer.next_steps)),
     ]
@@ -83,7 +83,7 @@ def _tables(answer: Answer) -> list[str]:
     ]
 
 
-def _compared(answer: ComparedAnswer) -> list[str]:
+def _comparison(answer: ComparedAnswer) -> list[str]:
     parts = [_text_table(answer.table()), say("reading_of_representations")] if answer.order else []
     if answer.layers is not None:
         parts += [_text_table(answer.layers.table()), answer.layers.reading]
@@ -103,7 +103,7 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
                 _score(cell),
                 fixed(floor.get("mean")),
                 "" if floor else fixed(cell["chance"]),
-                f"{fixed(interval['low'])} to {fixed(interval['high'])}" if interval else "",
+                between(interval["low"], interval["high"], 3) if interval else "",
                 fixed(cell["calibrated"]),
                 p_value(floor.get("p_value"), floor.get("resolution")),
                 cell["verdict"]["level"] if cell["verdict"] else "",

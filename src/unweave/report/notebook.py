@@ -14,7 +14,7 @@ from unweave.sentences import fixed
 from unweave.trust.comparison import Comparison
 from unweave.trust.diagnosis import Diagnosis
 
-MOST_ROWS = 40
+ROWS_SHOWN = 40
 
 
 def notebook_view(evaluation: Evaluation) -> str:
@@ -53,11 +53,11 @@ def _of_several(answer: ComparedAnswer) -> Iterable[str]:
     for question in answer.questions:
         yield f"<p>{escape(question.text)} By {escape(question.metric)}.</p>"
         table = question.table()
-        yield _table((*table.heads[:-1], ""), table.rows[:MOST_ROWS])
+        yield _table((*table.heads[:-1], ""), table.rows[:ROWS_SHOWN])
 
 
 def _text_table(table: TextTable) -> str:
-    return _table(table.heads, table.rows[:MOST_ROWS])
+    return _table(table.heads, table.rows[:ROWS_SHOWN])
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -75,7 +75,7 @@ def score_view(score: Score) -> str:
     parts = [f"<p><b>{escape(score.metric or 'score')} = {_cell_number(score.value)}</b></p>"]
     for heading, numbers in (("factor", score.per_factor), ("code", score.per_code)):
         if numbers:
-            rows = [[name, _cell_number(number)] for name, number in list(numbers.items())[:MOST_ROWS]]
+            rows = [[name, _cell_number(number)] for name, number in list(numbers.items())[:ROWS_SHOWN]]
             parts.append(_table([heading, "score"], rows))
     return _block([*parts, _listed([*map(str, score.findings), *map(str, score.caveats)])])
 
@@ -116,7 +116,7 @@ def comparison_view(comparison: Comparison) -> str:
     rows = [[name, _cell_number(score), comparison.letters.get(name, "")] for name, score in comparison.scores.items()]
     said = [*([str(comparison.reason)] if comparison.reason else []), *map(str, comparison.notes)]
     shared = ["Scores that share a letter do not differ significantly."] if len(rows) > 1 else []
-    table = _table(["representation", "score", "group"], rows[:MOST_ROWS])
+    table = _table(["representation", "score", "group"], rows[:ROWS_SHOWN])
     return _block([f"<p><b>{escape(comparison.metric)}</b></p>", table, _listed([*shared, *said])])
 
 

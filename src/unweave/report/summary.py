@@ -12,22 +12,9 @@ from typing import Any
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.card import Metric
 from unweave.codec import plain_data
-from unweave.estimators.posteriors import DecompositionInformation
 from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.environments import Environments
-from unweave.evidence import Evidence
-from unweave.metrics import (
-    redundancy_lower_bound,
-    redundancy_upper_bound,
-    synergy_lower_bound,
-    synergy_upper_bound,
-    unibound,
-    unique_upper_bound,
-)
-from unweave.metrics.decomposition import SAMPLING, partial_information
-from unweave.metrics.matrices import varying
 from unweave.report.answer import (
     ANSWER_SCHEMA,
     Answer,
@@ -283,59 +270,6 @@ def _chart(title: str, values: dict[str, float | None], detail: Detail) -> dict[
     return {"title": title, "bars": bars, "sentence": sentence}
 
 
-TERMS = {
-    "unique": (unibound, unique_upper_bound),
-    "redundant": (redundancy_lower_bound, redundancy_upper_bound),
-    "synergistic": (synergy_lower_bound, synergy_upper_bound),
-}
-
-
-@dataclass(frozen=True)
-class FactorBand:
-    """Information about one factor in nats.
-
-    ``single`` is the information of the best code, ``rest`` that of all other codes, and ``whole`` that of all codes.
-    """
-
-    factor: str
-    code: str
-    single: float
-    rest: float
-    whole: float
-    entropy: float
-
-    @property
-    def interaction(self) -> float:
-        """Lower bound of the redundancy if positive; if negative, its size is a lower bound of the synergy."""
-        return self.single + self.rest - self.whole
-
-
-def factor_bands(evidence: Evidence, estimator: DecompositionInformation = SAMPLING) -> list[FactorBand]:
-    """Return the band of each factor that varies, for the code that carries most information about it."""
-    found = partial_information(evidence, estimator)
-    single, rest = np.maximum(found.single, 0.0), np.maximum(found.rest, 0.0)
-    # for continuous factors, the closed forms return no entropy
-    entropies = np.full(evidence.n_factors, np.nan) if found.entropies is None else found.entropies
-    bands = []
-    for j in np.flatnonzero(varying(evidence)):
-        i = int(single[:, j].argmax())
-        whole = max(float(found.whole[j]), float(single[i, j]), float(rest[i, j]))
-        names = evidence.factor_names[j], evidence.code_names[i]
-        bands.append(FactorBand(*names, float(single[i, j]), float(rest[i, j]), whole, float(entropies[j])))
-    return bands
-
-
-def term_intervals(
-    evidence: Evidence, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
-) -> dict[str, tuple[float, float]]:
-    """Return the bounds of the unique, redundant and synergistic information, averaged as in 002, Eq. 6."""
-
-    def bound(metric: Metric) -> float:
-        return metric(evidence, estimator=estimator, normalise=normalise).value
-
-    return {term: (bound(lower), bound(upper)) for term, (lower, upper) in TERMS.items()}
-
-
 def factor_charts(metric: dict[str, Any], factors: Sequence[str], detail: Detail) -> list[dict[str, Any]]:
     """Return one chart for each representation for which the metric has a score per factor.
 
@@ -426,6 +360,7 @@ def summarised_matrix(
         "name": shown.part,
         "title": shown.part.removesuffix("_matrix").replace("_", " "),
         "meaning": shown.meaning,
+        "columns": shown.columns,
         "n_rows": len(rows),
         "n_columns": len(columns),
         "signed": signed,
@@ -535,6 +470,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
             for question, labels in by_question(evaluation).items()
         ],
         "pairs": data.matched_pairs,
+        "drawn_codes": data.drawn_codes,
         "rankings": _rankings(evaluation) if len(names) > 1 else {},
         "trusted": trusted_scores(metrics) if data.factors else say("verdicts_need_factors"),
         "data": {
@@ -570,8 +506,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
 def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
     """Return what the page takes from the typed answer: tables, and the sentence with the parts of the ladder."""
     if isinstance(answer, ComparedAnswer):
-        by_factor = None if answer.layers is None else answer.layers.table()
-        return {"representations": answer.table(), "by_factor": by_factor, "shown_factors": [], "parts": ""}
+        return {}
     shown = [plain_data(row) | {"leaks": row.leaks} for row in answer.shown_factors]
     return {"shown_factors": shown, "parts": answer.parts_sentence}
 
@@ -681,7 +616,7 @@ def _level_counts(metrics: list[dict[str, Any]]) -> dict[str, int]:
 def _title(evaluation: Evaluation) -> str:
     names = evaluation.representations
     if len(names) > 1:
-        return f"{listed(list(names), at_most=4)} compared"
+        return f"{listed(list(names)) if len(names) <= 3 else f'{len(names)} representations'} compared"
     if not evaluation.data.n_rows:
         return "How the decoder uses its latents"
     return "What the codes contain" if names == ("codes",) else f"What {names[0]} contains"

@@ -41,7 +41,7 @@ def concept_table(found: ConceptReport) -> Group:
         shown.add_column(heading, justify="left" if heading in ("concept", "best code") else "right")
     for row in rows[:MOST_CONCEPTS]:
         numbers = [
-            number for name in measures for number in (_with_interval(row, name), _defined(row[f"{name}_floor"]))
+            number for name in measures for number in (_with_interval(row, name), _two_decimals(row[f"{name}_floor"]))
         ]
         shown.add_row(
             row["concept"],
@@ -71,10 +71,10 @@ def _best_code(row: dict[str, Any]) -> str:
 
 def _with_interval(row: dict[str, Any], name: str) -> str:
     ends = row[f"{name}_interval"]
-    return _defined(row[name]) + (f" ({fixed(ends[0], 2)} to {fixed(ends[1], 2)})" if ends else "")
+    return _two_decimals(row[name]) + (f" ({fixed(ends[0], 2)} to {fixed(ends[1], 2)})" if ends else "")
 
 
-def _defined(number: float) -> str:
+def _two_decimals(number: float) -> str:
     return fixed(None if math.isnan(number) else number, 2)
 
 

@@ -31,7 +31,7 @@ from unweave.report.answer import (
     screening_sentences,
     shared_reasons,
 )
-from unweave.sentences import counted, fixed, listed, say
+from unweave.sentences import between, counted, fixed, listed, say
 from unweave.trust.verdict_record import Level
 
 MOST_RANKED = 12
@@ -80,7 +80,7 @@ def ranked_table(question: ComparedQuestion) -> Table:
             if k == MOST_RANKED - tail:
                 table.add_row("", Text(f"... {n - MOST_RANKED} more between"))
             continue
-        ends = "" if entry.low is None else f"{fixed(entry.low)} to {fixed(entry.high)}"
+        ends = "" if entry.low is None else between(entry.low, entry.high, 3)
         table.add_row(
             "",
             Text(entry.representation),
@@ -177,7 +177,7 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
     parts: list[RenderableType] = [Text(_heading(evaluation))]
     parts += [Prose(sentence) for sentence in screening_sentences(evaluation)]
     parts += [Text()]
-    parts += _compared(evaluation) if several else _single(evaluation, width)
+    parts += _comparison(evaluation) if several else _one_representation(evaluation, width)
     for name, found in evaluation.data.environments.items():
         from unweave.report.tables import environments_table  # late: tables use this module
 
@@ -205,7 +205,7 @@ def text_table(evaluation: Evaluation) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
-def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
+def _one_representation(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     answer = answer_of(evaluation)
     yield Prose(answer.headline, style="bold")
     if answer.spectrum is not None:
@@ -231,7 +231,7 @@ def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     yield metric_table(evaluation, width)
 
 
-def _compared(evaluation: Evaluation) -> Iterator[RenderableType]:
+def _comparison(evaluation: Evaluation) -> Iterator[RenderableType]:
     answer = compared_answer(evaluation)
     yield Prose(answer.headline, style="bold")
     if any(one.factors for one in answer.representations):

@@ -255,7 +255,8 @@ class DrawnCodes:
 
         Where a factor is a linear function of a block, it is the same function of the drawn block.
         """
-        found, drawn = self.responses, {}
+        found: CodeModels = self.responses
+        drawn: dict[int, FloatArray] = {}
         if not found.blocks:
             return {}
         both = [np.column_stack([design.plain, design.smooth]) for design in found.designs]
@@ -518,6 +519,7 @@ class Counterpart:
             factor_names=names,
             code_names=self.evidence.code_names if blocks else None,
             code_groups=self.evidence.code_groups if blocks else None,
+            factor_groups=self.evidence.factor_groups,
         )
 
     @property
@@ -549,8 +551,15 @@ def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
         factor_names=list(names),
         code_names=evidence.code_names,
         code_groups=evidence.code_groups,
+        factor_groups=_groups_among(evidence, names),
         row_groups=None if evidence.row_groups is None else evidence.row_groups.tolist(),
     )
+
+
+def _groups_among(evidence: Evidence, names: Sequence[str]) -> dict[str, list[str]]:
+    """The groups of factors without those that are not among these names."""
+    groups = {group: [m for m in members if m in names] for group, members in evidence.factor_groups.items()}
+    return {group: members for group, members in groups.items() if members}
 
 
 MOST_CALLS = 1000
@@ -603,6 +612,7 @@ def _drawn(evidence: Evidence, places: list[int], rng: np.random.Generator) -> E
         factor_names=[evidence.factor_names[j] for j in places],
         code_names=evidence.code_names,
         code_groups=evidence.code_groups,
+        factor_groups=_groups_among(evidence, [evidence.factor_names[j] for j in places]),
     )
 
 

@@ -173,7 +173,7 @@ def test_a_score_of_some_codes_says_so_in_its_own_line():
 
 
 def test_a_score_of_some_rows_says_so_in_its_own_line(monkeypatch):
-    monkeypatch.setattr("unweave.identifiability.analysis.MOST_ROWS", 300)
+    monkeypatch.setattr("unweave.identifiability.analysis.ROWS_ANALYSED", 300)
     z, _ = normal(2, n=400, seed=10)
     found = unweave.evaluate(z, z @ [[0.8, 0.6], [-0.6, 0.8]], metrics=["identification", "r2"], budget=5)
     parts = {line.metric: line.part for line in answer_of(found).questions}
@@ -224,3 +224,14 @@ def test_a_weaker_penalty_is_suggested_for_a_collapsed_posterior_alone(given):
     found = unweave.evaluate({"size": z[:, 0], "hue": z[:, 1]}, codes, metrics="identification", budget=1)
     assert found.ladder["hue"].rung == "absent"
     assert ("weaker penalty" in " ".join(answer_of(found).next_steps)) == (given == "posterior")
+
+
+@pytest.mark.parametrize("trained_with", ["", "beta_vae-beta=16"])
+def test_training_is_advised_only_for_encoders_that_were_trained_here(trained_with):
+    z, rng = normal(2, n=300, seed=11)
+    codes = unweave.Posterior(np.column_stack([z[:, 0], rng.normal(size=300)]), np.full((300, 2), 0.1))
+    codes.trained_with = trained_with
+    found = unweave.evaluate({"size": z[:, 0], "hue": z[:, 1]}, codes, metrics=["identification"], budget=1)
+    said = "hue is absent from the codes of beta_vae-beta=16: train for longer, or with a weaker penalty."
+    assert (said in answer_of(found).next_steps) == bool(trained_with)
+    assert unweave.Evaluation.from_json(found.to_json()) == found
