@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave.card.explain import explained
-from unweave.cli.demos import circuit_encoders, introduction
+from unweave.card.explain import explanation
+from unweave.cli.demos import introduction, scene_encoders
 from unweave.evaluation import compare
 
 ROOT = Path(__file__).parent.parent
@@ -57,17 +57,17 @@ def test_the_readme_shows_what_its_example_prints(tmp_path, monkeypatch):
 def test_the_page_on_reports_shows_the_demo():
     report = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
     shown = re.search(r"<!-- demo -->\n(.*?)\n<!-- /demo -->", report, re.DOTALL)[1]
-    quick = str(compare(*circuit_encoders(1000), metrics=["mcc", "r2"], budget=0))
-    for line in (*introduction().splitlines(), quick.splitlines()[0], "   rescaled   1.000  1.000 to 1.000  trust"):
+    quick = str(compare(*scene_encoders(1000), metrics=["mcc", "r2"], budget=0))
+    for line in (*introduction().splitlines(), quick.splitlines()[0], "   without hue    1.000  > 0.9995        trust"):
         assert line in shown
 
 
-@pytest.mark.parametrize("name", generate.CATALOGUE)
+@pytest.mark.parametrize("name", generate.OWN_METRICS)
 def test_pages_read_well(name):
     """A page states what the numbers mean, has a formula, and names a numbered paper only where it is cited."""
     page = DOCUMENTS[ROOT / "docs" / "metrics" / f"{name}.md"]
     assert re.search(r"^    \S.* (=|<=|>=) ", page, re.MULTILINE), "no formula"
-    if set(generate.CATALOGUE[name].card.needs) <= {
+    if set(generate.OWN_METRICS[name].card.needs) <= {
         "factors",
         "codes",
         "nuisances",
@@ -287,8 +287,8 @@ def test_the_metric_is_right_and_explained(added):
     z = np.random.default_rng(0).normal(size=(500, 2))
     expected = abs(np.corrcoef(z[:, 0], z[:, 0] + z[:, 1])[0, 1])
     assert added(z[:, 0], z.sum(axis=1, keepdims=True)).raw == pytest.approx(expected)
-    assert "Options:      power=1.0" in explained(added)
-    assert "    best correlation = 1/d sum_j max_i |corr(z_j, c_i)|" in explained(added)
+    assert "Options:      power=1.0" in explanation(added)
+    assert "    best correlation = 1/d sum_j max_i |corr(z_j, c_i)|" in explanation(added)
 
 
 def test_the_line_is_as_the_others_are():

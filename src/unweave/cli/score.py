@@ -297,7 +297,7 @@ def metrics(as_json: bool) -> None:
     from unweave.metrics import CATALOGUE
 
     if as_json:
-        print_json("metrics", metrics=[_described(entry) for entry in CATALOGUE.values()])
+        print_json("metrics", metrics=[_plain_card(entry) for entry in CATALOGUE.values()])
         return
     from rich.console import Console
     from rich.text import Text
@@ -322,7 +322,7 @@ def metrics(as_json: bool) -> None:
     )
 
 
-def _described(entry: Metric) -> dict[str, Any]:
+def _plain_card(entry: Metric) -> dict[str, Any]:
     """What the card of a metric says, as plain data."""
     from unweave.card.card import CardDescription
     from unweave.codec import plain_data
@@ -343,15 +343,15 @@ def explain(name: str, as_json: bool) -> None:
     """
     with one_sentence_errors():
         from unweave.card.decorator import metric_of
-        from unweave.card.explain import explained
+        from unweave.card.explain import explanation
         from unweave.evaluation.choose import chosen_by_text
 
         chosen = chosen_by_text(name)
         entry = metric_of(chosen)
         if as_json:
-            print_json("explain", **_described(entry), text=explained(chosen))
+            print_json("explain", **_plain_card(entry), text=explanation(chosen))
         else:
-            click.echo(explained(chosen))
+            click.echo(explanation(chosen))
 
 
 @click.command()
@@ -417,7 +417,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 )
 @json_option
 def demo(rows: int, trained: bool, out: Path, as_json: bool) -> None:
-    """Score four encoders of a simulated circuit, or train and score a small model in a minute (--trained)."""
+    """Score four encoders of a simulated scene, or train and score a small model in a minute (--trained)."""
     with one_sentence_errors():
         if trained:
             from unweave.cli.demos import trained_demonstration
@@ -429,10 +429,10 @@ def demo(rows: int, trained: bool, out: Path, as_json: bool) -> None:
             for path in write_pages(evaluation, html=out / "page.html", pictures=pictures):
                 click.echo(f"wrote {path}", err=as_json)
             return
-        from unweave.cli.demos import DEMO_BUDGET, circuit_encoders, introduction
+        from unweave.cli.demos import DEMO_BUDGET, introduction, scene_encoders
         from unweave.evaluation import compare as compare_all
 
-        factors, representations = circuit_encoders(rows)
+        factors, representations = scene_encoders(rows)
         click.echo(introduction(), err=as_json)
         show(compare_all(factors, representations, budget=DEMO_BUDGET, progress=True), as_json)
 

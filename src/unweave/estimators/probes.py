@@ -16,7 +16,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from unweave.arrays import FloatArray
 from unweave.estimators.boosting import BinnedCodes, Boosted, Boosting
-from unweave.options import Count, Positive, checks_options
+from unweave.options import Count, Rate, checks_options
 from unweave.randomness import random_seed
 
 LIBRARY = f"scikit-learn {sklearn.__version__}"
@@ -187,7 +187,7 @@ class BoostedTrees(Probe):
 
     n_trees: Count = 100
     depth: Count = 3
-    learning_rate: Positive = 0.1
+    learning_rate: Rate = 0.1
     min_leaf: Count = 5
 
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedTrees:
@@ -332,7 +332,7 @@ class GradientBoosting(Ensembles):
 
     n_trees: Count = 100
     depth: Count = 3
-    learning_rate: Positive = 0.1
+    learning_rate: Rate = 0.1
 
     def _kinds(self) -> tuple[Any, Any]:
         from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor

@@ -28,10 +28,10 @@ from unweave.trust.row_order import block_length
 from unweave.trust.scoring import (
     ScoredMetric,
     Watch,
+    no_progress,
     observed,
     raw_values,
     scores_of_variants,
-    unwatched,
 )
 
 PRECISE = 0.05  # half width of an interval relative to the score, at which 8 or 16 parts are enough
@@ -52,7 +52,7 @@ FEWEST_UNITS = 5
 
 MOST_CELLS = 2**22  # entries of factors and codes, of which eight halves are held in memory at once
 
-HEAVY = 3.0  # Hill index below which correlations and R2 have no finite variance, or hardly one
+HEAVY_TAIL_INDEX = 3.0  # Hill index below which correlations and R2 have no finite variance, or hardly one
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def part_scores(
     until_precise: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
-    watch: Watch = unwatched,
+    watch: Watch = no_progress,
 ) -> dict[str, PartScores | Finding]:
     """Scores of every metric on parts of the samples, or the reason why there are none.
 
@@ -234,7 +234,7 @@ def _notes(plan: Parts) -> list[Finding]:
     block = block_length(plan.evidence)
     if block > 1:
         notes.append(Finding("parts_of_blocks", n_rows=block))
-    if heaviest_tail(plan.evidence) < HEAVY:
+    if heaviest_tail(plan.evidence) < HEAVY_TAIL_INDEX:
         notes.append(Finding("heavy_tails", index=heaviest_tail(plan.evidence)))
     if plan.evidence.sampler is not None:
         notes.append(Finding("sampler_draws_not_counted"))
