@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray, Labels, Rows
 from unweave.card import Assumption, MetricUndefined
 from unweave.estimators import correlation as correlations
-from unweave.estimators.correlation import Correlation, SparseCorrelation, Spearman
+from unweave.estimators.correlation import Correlation, Pearson, SparseCorrelation, Spearman
 from unweave.estimators.counts import label_entropies
 from unweave.estimators.information import FactorLabels, Information
 from unweave.estimators.linear_probes import Linear
@@ -201,6 +201,11 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
         matrix = correlations_from(evidence.row_summary.plan, evidence.row_summary.totals)
         matrix[:, ~varying(evidence)] = np.nan
         return matrix
+    plain = correlation == Pearson() and evidence.sparse_codes is None and evidence.permuted_from is None
+    if plain and all(kind.is_numeric for kind in evidence.kinds):
+        matrix = correlations.product_correlation_matrix(evidence.factors, evidence.codes)
+        if matrix is not None:
+            return matrix
     bases = factor_bases(evidence, correlation)
     if evidence.sparse_codes is not None:
         sparse = own_or_default(SparseCorrelation.of_sparse_codes, correlation)(bases, evidence.sparse_codes)
@@ -373,6 +378,12 @@ class ObservedColumns:
         """The codes as points (n x m), without their posteriors."""
         return self.evidence.codes
 
+    @property
+    def continuous_factors(self) -> dict[int, FloatArray]:
+        """Values of the factors that have no levels, by their places."""
+        kinds, values = self.evidence.kinds, self.evidence.factors
+        return {j: values[:, j] for j, kind in enumerate(kinds) if kind.is_numeric and not kind.has_classes}
+
     def factor_labels(self, estimator: FactorLabels) -> tuple[Labels, ...]:
         """The estimator's labels of every factor."""
         return factor_labels(self.evidence, estimator)
@@ -540,16 +551,17 @@ def _targets(evidence: Evidence, j: int) -> NDArray[Any]:
 
 
 CORRELATED_FACTORS = 0.3
-ROWS_FIRST, ROWS_ENOUGH = 2_000, 20_000  # with the latter, the standard error of a correlation is below 0.01
+ROWS_FIRST, ROWS_ENOUGH = 1_000, 20_000  # with the latter, the standard error of a correlation is below 0.01
 CODES_PER_ROW = 0.05
 
 
 @memoised(on="factors")
 def _factors_not_correlated(evidence: Evidence) -> bool:
-    if evidence.n_rows > 2 * ROWS_FIRST and all(kind.is_numeric for kind in evidence.kinds):
-        largest = _largest_correlation(evidence, ROWS_FIRST)
-        if largest < CORRELATED_FACTORS - 5 / np.sqrt(ROWS_FIRST):  # by five standard errors
-            return True
+    if all(kind.is_numeric for kind in evidence.kinds):
+        for n_rows in (ROWS_FIRST, 4 * ROWS_FIRST):
+            limit = CORRELATED_FACTORS - 5 / np.sqrt(n_rows)  # five standard errors away
+            if evidence.n_rows > 2 * n_rows and _largest_correlation(evidence, n_rows) < limit:
+                return True
     largest = _largest_correlation(evidence, ROWS_ENOUGH)
     return not largest > CORRELATED_FACTORS + 2 / np.sqrt(min(evidence.n_rows, ROWS_ENOUGH))
 
@@ -558,7 +570,12 @@ def _largest_correlation(evidence: Evidence, most_rows: int) -> float:
     """Largest rank correlation of two factors that vary, on at most so many random rows; 0 for one factor."""
     if evidence.n_rows > most_rows:
         stream = random_stream(0, "rows for correlations of factors")
-        chosen = stream.choice(evidence.n_rows, most_rows, replace=False)
+        chosen = stream.choice(evidence.n_rows, most_rows, replace=False, shuffle=False)
+        if all(kind.is_numeric for kind in evidence.kinds):
+            columns = (np.take(evidence.factors[:, j], chosen) for j in range(evidence.n_factors))
+            bases = [correlations.orthonormal_basis(correlations.ranks(column)[:, None]) for column in columns]
+            between = correlations.canonical_correlation_matrix(bases)[np.triu_indices(len(bases), k=1)]
+            return float(np.max(between, initial=0.0, where=~np.isnan(between)))
         evidence = evidence.factors_alone().rows(chosen)
     between = factor_correlation_matrix(evidence, Spearman())[np.triu_indices(evidence.n_factors, k=1)]
     return float(np.max(between, initial=0.0, where=~np.isnan(between)))
