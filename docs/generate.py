@@ -24,7 +24,7 @@ from unweave.auditing.catalogue import further_table, markdown_table, read_table
 from unweave.auditing.properties import SCHEMA as AUDIT_SCHEMA
 from unweave.card import Card
 from unweave.card.card import CardDescription
-from unweave.card.explain import explained
+from unweave.card.explain import explanation
 from unweave.cli.demos import DEMO_BUDGET, introduction, scene_encoders
 from unweave.evaluation import compare
 from unweave.evaluation.choose import PANEL_VERSION, QUESTIONS
@@ -33,7 +33,7 @@ from unweave.evaluation.results import SCHEMA as EVALUATION_SCHEMA
 from unweave.evaluation.results import EvaluationData, Row
 from unweave.evaluation.unlabelled import Unlabelled
 from unweave.findings import Finding
-from unweave.metrics import CATALOGUE
+from unweave.metrics import OWN_METRICS
 from unweave.report.leaderboard import Leaderboard
 from unweave_papers.commands import CLAIM_FIELDS
 from unweave_papers.ledger import ledger_page
@@ -56,7 +56,7 @@ FACT = re.compile(r"^(Use it for|Best score|Needs|Factors|Avoid when|Cost|Range|
 
 def metric_page(entry: Any) -> str:
     """The page of a metric: what `unweave explain` prints, with headings, tables and code where they belong."""
-    text = explained(entry)
+    text = explanation(entry)
     head, _, rest = text.partition("\n\n")
     facts = {name: " ".join(fact.split()) for name, fact in FACT.findall(text)}
     meaning, _, example = rest[: rest.index("Use it for:")].partition("Example:\n")
@@ -117,7 +117,7 @@ def _option_list(text: str) -> str:
 def metric_index() -> str:
     """The page that lists all metrics, grouped by what they measure."""
     by_measure: dict[str, list[Card]] = {}
-    for entry in CATALOGUE.values():
+    for entry in OWN_METRICS.values():
         by_measure.setdefault(entry.card.measures, []).append(entry.card)
     parts = ["# Every metric", "[Which metric answers your question?](../which-metric.md) has the pictures."]
     for measures, cards in sorted(by_measure.items(), key=lambda item: _place(item[0])):
@@ -136,7 +136,7 @@ def _place(measures: str) -> tuple[int, str]:
 
 def with_metric_pages(settings: str) -> str:
     """The settings of the site (mkdocs.yml), with an entry for every metric's page."""
-    lines = "".join(f"      - {name}: metrics/{name}.md\n" for name in sorted(CATALOGUE))
+    lines = "".join(f"      - {name}: metrics/{name}.md\n" for name in sorted(OWN_METRICS))
     return re.sub(
         r"( *# metrics\n).*?( *# end of metrics)", lambda found: found[1] + lines + found[2], settings, flags=re.S
     )
@@ -273,7 +273,7 @@ def documents(with_demo: bool) -> dict[Path, str]:
     readme = ROOT / "README.md"
     report = ROOT / "docs" / "report.md"
     text = with_part(readme.read_text(encoding="utf-8"), "panel", panel_table("docs/metrics"))
-    pages = {ROOT / "docs" / "metrics" / f"{name}.md": metric_page(entry) for name, entry in CATALOGUE.items()}
+    pages = {ROOT / "docs" / "metrics" / f"{name}.md": metric_page(entry) for name, entry in OWN_METRICS.items()}
     pages[ROOT / "docs" / "metrics" / "index.md"] = metric_index()
     pages[ROOT / "mkdocs.yml"] = with_metric_pages((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     audit = ROOT / "docs" / "audit.md"

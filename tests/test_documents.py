@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave.card.explain import explained
+from unweave.card.explain import explanation
 from unweave.cli.demos import introduction, scene_encoders
 from unweave.evaluation import compare
 
@@ -63,12 +63,12 @@ def test_the_page_on_reports_shows_the_demo():
         assert line in shown
 
 
-@pytest.mark.parametrize("name", generate.CATALOGUE)
+@pytest.mark.parametrize("name", generate.OWN_METRICS)
 def test_pages_read_well(name):
     """A page states what the numbers mean, has a formula, and names a numbered paper only where it is cited."""
     page = DOCUMENTS[ROOT / "docs" / "metrics" / f"{name}.md"]
     assert re.search(r"^    \S.* (=|<=|>=) ", page, re.MULTILINE), "no formula"
-    if set(generate.CATALOGUE[name].card.needs) <= {
+    if set(generate.OWN_METRICS[name].card.needs) <= {
         "factors",
         "codes",
         "nuisances",
@@ -298,8 +298,8 @@ def test_the_metric_is_right_and_explained(added):
     z = np.random.default_rng(0).normal(size=(500, 2))
     expected = abs(np.corrcoef(z[:, 0], z[:, 0] + z[:, 1])[0, 1])
     assert added(z[:, 0], z.sum(axis=1, keepdims=True)).raw == pytest.approx(expected)
-    assert "Options:      power=1.0" in explained(added)
-    assert "    best correlation = 1/d sum_j max_i |corr(z_j, c_i)|" in explained(added)
+    assert "Options:      power=1.0" in explanation(added)
+    assert "    best correlation = 1/d sum_j max_i |corr(z_j, c_i)|" in explanation(added)
 
 
 def test_the_line_is_as_the_others_are():

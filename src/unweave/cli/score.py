@@ -297,7 +297,7 @@ def metrics(as_json: bool) -> None:
     from unweave.metrics import CATALOGUE
 
     if as_json:
-        print_json("metrics", metrics=[_described(entry) for entry in CATALOGUE.values()])
+        print_json("metrics", metrics=[_plain_card(entry) for entry in CATALOGUE.values()])
         return
     from rich.console import Console
     from rich.text import Text
@@ -322,7 +322,7 @@ def metrics(as_json: bool) -> None:
     )
 
 
-def _described(entry: Metric) -> dict[str, Any]:
+def _plain_card(entry: Metric) -> dict[str, Any]:
     """What the card of a metric says, as plain data."""
     from unweave.card.card import CardDescription
     from unweave.codec import plain_data
@@ -343,15 +343,15 @@ def explain(name: str, as_json: bool) -> None:
     """
     with one_sentence_errors():
         from unweave.card.decorator import metric_of
-        from unweave.card.explain import explained
+        from unweave.card.explain import explanation
         from unweave.evaluation.choose import chosen_by_text
 
         chosen = chosen_by_text(name)
         entry = metric_of(chosen)
         if as_json:
-            print_json("explain", **_described(entry), text=explained(chosen))
+            print_json("explain", **_plain_card(entry), text=explanation(chosen))
         else:
-            click.echo(explained(chosen))
+            click.echo(explanation(chosen))
 
 
 @click.command()

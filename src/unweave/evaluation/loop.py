@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 from scipy import stats
 
-from unweave.arrays import Rows
+from unweave.arrays import Rows, student_reach
 from unweave.card import Card
 from unweave.card.card import CardDescription
 from unweave.card.decorator import metric_of, stated_options
@@ -45,7 +45,7 @@ from unweave.findings import Finding
 from unweave.identifiability import Ladder, ladder
 from unweave.identifiability.responses import jackknife_error
 from unweave.metrics import identification, manifold_entropy
-from unweave.metrics.manifolds import traversals
+from unweave.metrics.manifolds import square_image, traversals
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.names import explains_options
 from unweave.options import check_option_values
@@ -68,6 +68,7 @@ def assured(
     evidences: Mapping[str, Evidence],
     chosen: Mapping[str, Any],
     *,
+    of_ladder: Mapping[str, Evidence],
     budget: float,
     level: float,
     n_jobs: int,
@@ -102,6 +103,7 @@ def assured(
             some_rows=of_some_rows[name],
             parts_of_some_rows=all(of_some_rows.values()),
             n_codes=widest,
+            of_ladder=of_ladder[name],
         )
         watch = progress.counted_step(f"intervals{about}", plan.seconds["parts"])
         alone = len(evidences) == 1
@@ -162,7 +164,7 @@ def _compared(
     return comparisons
 
 
-MOST_ROWS = 150
+ROWS_OF_PICTURE = 150
 
 MOST_FACTORS = 24
 
@@ -197,7 +199,7 @@ def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
 
 
 def _drawn_rows(evidence: Evidence) -> np.ndarray:
-    return np.unique(np.linspace(0, evidence.n_rows - 1, min(MOST_ROWS, evidence.n_rows)).astype(np.intp))
+    return np.unique(np.linspace(0, evidence.n_rows - 1, min(ROWS_OF_PICTURE, evidence.n_rows)).astype(np.intp))
 
 
 def drawn_codes(evidence: Evidence) -> dict[str, tuple[float, ...]]:
@@ -289,8 +291,6 @@ def _dense(evidence: Evidence) -> Evidence:
         return evidence
     return evidence.choosing_codes(np.arange(evidence.n_codes))
 
-
-BLOCKS = 20  # blocks of the jackknife behind the intervals of a ladder
 
 SMALLEST_P = 0.01  # of the test of axes, which draws 99 mixtures
 
@@ -499,6 +499,7 @@ def _run(
     is_panel = metrics in (None, "panel")
     given = evidences
     evidences, screening = screened_first(given, screen, is_panel)
+    of_ladder = _of_ladder(given, evidences)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
     chosen = {label: entry for of_one in fitting.values() for label, entry in of_one.items()}
     jobs = [
@@ -530,11 +531,18 @@ def _run(
             rows.append(_row(name, evidence, label, entry, seed))
         if not assurance.quick:
             rows, known = assured(
-                rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, progress=shown
+                rows,
+                evidences,
+                chosen,
+                of_ladder=of_ladder,
+                budget=assurance.budget,
+                level=assurance.level,
+                n_jobs=n_jobs,
+                progress=shown,
             )
     known |= _pictures(rows, evidences)
     known["traversals"] = _traversals(rows, evidences)
-    known |= _ladders(_of_ladder(given, evidences), assurance, is_panel, chosen)
+    known |= _ladders(of_ladder, assurance, is_panel, chosen)
     data = EvaluationData.of(evidences, **known, screening=screening, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
 
@@ -575,11 +583,11 @@ def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
     order = sorted(ladders, key=lambda name: -ladders[name].value)
     pairs = list(itertools.combinations(order, 2))
     tested = [_tested(ladders[a], ladders[b], max((1 - level) / len(ladders), SMALLEST_P)) for a, b in pairs]
-    p_values = corrected(np.array([p_value for _, _, p_value in tested]), "holm")
-    reach = float(stats.t.ppf(0.5 + level / 2, BLOCKS - 1))
+    p_values = corrected(np.array([p_value for *_, p_value in tested]), "holm")
     differences = tuple(
-        Difference(a, b, gap, error, gap - reach * error, gap + reach * error, float(p))
-        for (a, b), (gap, error, _), p in zip(pairs, tested, p_values, strict=True)
+        Difference(a, b, gap, error, gap - reach, gap + reach, float(p))
+        for (a, b), (gap, error, n_free, _), p in zip(pairs, tested, p_values, strict=True)
+        for reach in [student_reach(error, n_free, level)]
     )
     apart = {frozenset((each.first, each.second)) for each in differences if each.p_value <= 1 - level}
     ties = sets_of_ties(order, apart)
@@ -588,8 +596,8 @@ def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
     return Comparison("ladder", level, n_rows, scores, differences, ties, letters_of(order, ties))
 
 
-def _tested(one: Ladder, two: Ladder, level: float) -> tuple[float, float, float]:
-    """The difference of two values without own codes that may be luck, its standard error, and the p-value.
+def _tested(one: Ladder, two: Ladder, level: float) -> tuple[float, float, int, float]:
+    """The difference of two values without own codes that may be luck, its standard error with degrees of freedom, p.
 
     ``one`` has the larger value. If it has that by luck alone, neither is called better.
     """
@@ -602,8 +610,9 @@ def _tested(one: Ladder, two: Ladder, level: float) -> tuple[float, float, float
         blocks = blocks + sign * np.asarray(sum(weight * without[name] for name, weight in weights.items()))
     error = max(float(jackknife_error(blocks)), 1e-12)
     excess = max(abs(gap) - SMALLEST_DIFFERENCE, 0.0)
-    p_value = float(2 * stats.t.sf(excess / error, max(blocks.size - 1, 1)))
-    return gap, error, p_value if gap > 0 else 1.0
+    n_free = max(blocks.size - 1, 1)  # there are fewer blocks than usual if there are few groups of samples
+    p_value = float(2 * stats.t.sf(excess / error, n_free))
+    return gap, error, n_free, p_value if gap > 0 else 1.0
 
 
 def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
@@ -649,12 +658,9 @@ def _of_latents(evidence: Evidence, entropy: Score) -> tuple[Traversal, ...]:
     order = np.argsort(-entropies, kind="stable")[:MOST_TRAVERSED]
     decoded = traversals(evidence, order.tolist(), TRAVERSED)
     n_outputs = decoded.shape[-1]
-    n_channels = next((k for k in (1, 3) if math.isqrt(n_outputs // k) ** 2 * k == n_outputs and n_outputs > k), 0)
-    side = math.isqrt(n_outputs // n_channels) if n_channels else 0
-    shape = (n_channels, side, side) if n_channels else (1, 1, n_outputs)
-    pictures = decoded.reshape(*decoded.shape[:2], *shape).mean(axis=2)
-    step = max(1, -(-max(side, n_outputs if not side else 0) // LARGEST_SIDE))
-    pictures = pictures[..., ::step, ::step] if side else pictures[..., ::step]
+    shape = square_image(n_outputs) or (1, 1, n_outputs)
+    step = -(-shape[2] // LARGEST_SIDE)
+    pictures = decoded.reshape(*decoded.shape[:2], *shape).mean(axis=2)[..., ::step, ::step]
     low, high = float(pictures.min()), float(pictures.max())
     shown = np.round((pictures - low) / ((high - low) or 1.0), 2)
     return tuple(

@@ -72,6 +72,8 @@ class ProbeRow:
         Share of held-out rows whose class has the largest predicted indicator; nan for other kinds than categorical.
     curve : tuple of (int, float)
         Numbers of training rows and the score with each, on the same held-out rows.
+    n_rows : int
+        Number of rows in which the factor is labelled, if ``missing="drop"`` and ``split="random"``.
     """
 
     factor: str
@@ -86,6 +88,7 @@ class ProbeRow:
     baseline: float = math.nan
     accuracy: float = math.nan
     curve: tuple[tuple[int, float], ...] = ()
+    n_rows: int = 0
 
     @property
     def selectivity(self) -> float:
@@ -170,6 +173,8 @@ class ProbeReport:
         if best.control > max(best.floor, 0) + GAIN:
             text += f"; it memorises random values with {fixed(best.control, 2)}, so its selectivity is"
             text += f" {fixed(best.selectivity, 2)}"
+        if best.n_rows < self.n_rows:
+            text += f"; on the {best.n_rows:,} of {self.n_rows:,} rows with its label"
         if best.baseline == best.baseline:
             text += f"; the baseline has {fixed(best.baseline, 2)}"
         return f"{text}."
@@ -369,18 +374,31 @@ def probe(
     tables |= {("baseline of", name): table for name, table in twins.items()}
     evidences = paired_evidences(factors, {" ".join(key): table for key, table in tables.items()}, options)
     found = dict(zip(tables, evidences.values(), strict=True))
-    task = _Task(next(iter(found.values())), split, n_folds, level, rng)
-    with one_thread():
-        rows = [
-            row
-            for name in names
-            for label, fit in recipes.items()
-            for row in task.rows(name, label, fit, found["layer", name].codes, _codes(found, name))
-        ]
-    ordered = sorted(rows, key=lambda row: task.evidence.factor_names.index(row.factor))
-    of = task.evidence
-    n_units = int(task.units.max()) + 1
-    return ProbeReport(of.factor_names, tuple(names), tuple(recipes), of.n_rows, n_units, split, tuple(ordered))
+    rows, n_rows, n_units = [], 0, 0
+    for part in _by_labels(found) if split == "random" else [found]:
+        task = _Task(next(iter(part.values())), split, n_folds, level, rng)
+        n_rows, n_units = max(n_rows, task.evidence.n_rows), max(n_units, int(task.units.max()) + 1)
+        with one_thread():
+            rows += [
+                row
+                for name in names
+                for label, fit in recipes.items()
+                for row in task.rows(name, label, fit, part["layer", name].codes, _codes(part, name))
+            ]
+    factor_names = next(iter(found.values())).factor_names
+    ordered = sorted(rows, key=lambda row: factor_names.index(row.factor))
+    return ProbeReport(factor_names, tuple(names), tuple(recipes), n_rows, n_units, split, tuple(ordered))
+
+
+def _by_labels(found: dict[tuple[str, str], Evidence]) -> list[dict[tuple[str, str], Evidence]]:
+    """The tables on the rows labelled for each group of factors; on the complete rows if these rows differ by table."""
+    parts = [each.labelled_parts for each in found.values()]
+    rows = {tuple(part.kept_rows.tobytes() for part in each) for each in parts}
+    return (
+        [dict(zip(found, each, strict=True)) for each in zip(*parts, strict=True)]
+        if len(rows) == 1 and parts[0]
+        else [found]
+    )
 
 
 def _codes(found: dict[tuple[str, str], Evidence], name: str) -> FloatArray | None:
@@ -480,6 +498,7 @@ class _Task:
                 baseline=baseline.value(place),
                 accuracy=whole.accuracy(place) if self.evidence.kinds[j].is_categorical else math.nan,
                 curve=tuple((curve.size, curve.value(place)) for curve in curves if curve.size),
+                n_rows=self.evidence.n_rows,
             )
         for constant in self.evidence.constant_factors:
             yield ProbeRow(constant, layer, name, math.nan)

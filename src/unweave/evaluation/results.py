@@ -188,7 +188,10 @@ def grouped_scores(
 
 
 def _worst_level(evaluation: Evaluation, label: str, names: Iterable[str]) -> Level | None:
-    """The worst verdict of some representations; a score at noise level is worse than one with caution."""
+    """What a table marks a group of runs with: a doubt about any run before the lack of a check, unlike `gravity`.
+
+    A score at noise level is worse than one with caution, because it is never printed in bold.
+    """
     levels = {row.level for name in names if (row := evaluation.row(label, name)) and row.score is not None}
     worst_first = (Level.DO_NOT_USE, Level.NOISE, Level.CAUTION, Level.NO_VERDICT, Level.NOT_CHECKED, Level.TRUST)
     return next((level for level in worst_first if level in levels), None)
@@ -415,6 +418,7 @@ class CodesDescription:
     code_names: tuple[str, ...]
     fingerprint: str
     is_posterior: bool = False
+    trained_with: str = ""  # the objective, if `unweave.models` trained the encoder
 
 
 @dataclass(frozen=True)
@@ -501,7 +505,11 @@ class EvaluationData:
             ),
             representations={
                 name: CodesDescription(
-                    evidence.n_codes, tuple(evidence.code_names), evidence.fingerprint, evidence.posterior is not None
+                    evidence.n_codes,
+                    tuple(evidence.code_names),
+                    evidence.fingerprint,
+                    evidence.posterior is not None,
+                    "" if evidence.posterior is None else evidence.posterior.trained_with,
                 )
                 for name, evidence in evidences.items()
             },

@@ -455,10 +455,14 @@ def refuse_all(problems: Sequence[str]) -> None:
     if len(problems) == 1:
         raise InputError(problems[0])
     if problems:
-        more = len(problems) - MOST_COLUMNS_NAMED
-        listed = " ".join(f"({k}) {problem}" for k, problem in enumerate(problems[:MOST_COLUMNS_NAMED], 1))
-        rest = f" {more} more are like these." if more > 0 else ""
-        raise InputError(f"There are {len(problems)} problems: {listed}{rest}")
+        ends = np.cumsum([len(problem) for problem in problems])
+        n_listed = max(int((ends[:MOST_COLUMNS_NAMED] <= MOST_LETTERS).sum()), 1)
+        listed = " ".join(f"({k}) {problem}" for k, problem in enumerate(problems[:n_listed], 1))
+        more = len(problems) - n_listed
+        rest = f" {more} more {'are' if more > 1 else 'is'} not shown." if more > 0 else ""
+        error = InputError(f"There are {len(problems)} problems: {listed}{rest}")
+        error.problems = tuple(problems)
+        raise error
 
 
 def read_numbers(given: object, what: str, names: Sequence[str] | None = None) -> Table:
@@ -786,6 +790,8 @@ def within_reach(codes: FloatArray) -> FloatArray:
 
 MOST_COLUMNS_NAMED = 5
 
+MOST_LETTERS = 500  # of an error with several problems
+
 
 def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | None:
     """Rows to keep, or None for all; infinite values, and missing ones unless they are dropped, raise an error."""
@@ -840,33 +846,47 @@ def _missing_mask(table: Table) -> NDArray[np.bool_] | None:
 
 
 def checked_groups(
-    code_groups: Mapping[str, Sequence[str | int]] | None, names: tuple[str, ...]
+    given: Mapping[str, Sequence[str | int]] | None, names: tuple[str, ...], what: str
 ) -> dict[str, tuple[str, ...]]:
-    """Checked groups of code names; a code is given by its name, or by its number from 0, and is in one group only.
+    """Checked groups of names; a member is given by its name, or by its number from 0, and is in one group only.
 
-    >>> checked_groups({"position": [0, "y"]}, ("x", "y"))
+    >>> checked_groups({"position": [0, "y"]}, ("x", "y"), "code")
     {'position': ('x', 'y')}
     """
-    groups = _named_groups({} if code_groups is None else code_groups, names)
+    groups = _named_groups({} if given is None else given, names, what)
     empty = next((group for group, members in groups.items() if not members), None)
     if empty is not None:
-        raise OptionError(f"The code group {quoted(empty)} has no codes: name at least one, or leave it out.")
+        raise OptionError(f"The {what} group {quoted(empty)} has no {what}s: name at least one, or leave it out.")
     members = [member for group in groups.values() for member in group]
     strange = [member for member in members if member not in names]
     if strange:
         raise InputError(
-            f"code_groups names {quoted(strange[0])}, which is not a code: "
-            "use the codes' names, or their numbers from 0."
+            f"{what}_groups names {quoted(strange[0])}, which is not a {what}: "
+            f"use the {what}s' names, or their numbers from 0."
         )
     if len(set(members)) < len(members):
         twice = next(member for member in members if members.count(member) > 1)
-        raise InputError(f"Code {quoted(twice)} is in two code groups: put every code in one.")
+        raise InputError(f"{what.capitalize()} {quoted(twice)} is in two {what} groups: put every {what} in one.")
     return groups
 
 
-def _named_groups(given: object, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def units_of(groups: Mapping[str, tuple[str, ...]], names: tuple[str, ...]) -> dict[str, Rows]:
+    """Places of the members of every group, and of every name in no group, by the name of the unit.
+
+    >>> {unit: places.tolist() for unit, places in units_of({"last": ("d", "b")}, ("a", "b", "c", "d")).items()}
+    {'a': [0], 'last': [3, 1], 'c': [2]}
+    """
+    place = {name: i for i, name in enumerate(names)}
+    grouped = {member for members in groups.values() for member in members}
+    alone = {name: (name,) for name in names if name not in grouped}
+    units = {unit: np.array([place[m] for m in members]) for unit, members in (*groups.items(), *alone.items())}
+    return dict(sorted(units.items(), key=lambda unit: int(unit[1].min())))
+
+
+def _named_groups(given: object, names: tuple[str, ...], what: str) -> dict[str, tuple[str, ...]]:
     if not (isinstance(given, Mapping) and all(isinstance(members, Iterable) for members in given.values())):
-        raise InputError("code_groups is not a mapping from names to codes: pass it as {'position': ['x', 'y']}.")
+        example = "pass it as {'position': ['x', 'y']}"
+        raise InputError(f"{what}_groups is not a mapping from names to {what}s: {example}.")
     return {
         printable(group): tuple(_name_of(name, names) for name in ([members] if isinstance(members, str) else members))
         for group, members in given.items()

@@ -217,7 +217,7 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
     that `Evidence` takes as a decoder.
     """
     if source.endswith((".npy", ".npz")):
-        return _saved(Path(source))
+        return _saved_jacobians(Path(source))
     if ":" not in source:
         raise FileError(
             f"{source!r} is neither saved Jacobians (.npy, .npz) nor an importable path: write module:name."
@@ -231,7 +231,7 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
     return decoder
 
 
-def _saved(path: Path) -> object:
+def _saved_jacobians(path: Path) -> object:
     file = opened(path)
     if not file.is_one_array and PUBLISHED & set(file.names):
         from unweave.neural.decoders import TorchDecoder

@@ -508,6 +508,7 @@ concept_metric = functools.partial(
     factor_kinds=frozenset({FactorKind.CATEGORICAL, FactorKind.ORDINAL}),
     chance="by permutation",
     takes_sparse_codes=True,
+    moves_at_200_rows=(0.0, 0.0, 0.0),
 )
 
 SAE_BENCH = "Karvonen et al. (2025), 'SAEBench: a comprehensive benchmark for sparse autoencoders'"
@@ -605,6 +606,7 @@ def concept_average_precision(evidence: Evidence) -> Score:
     reference="Gurnee et al. (2023), 'Finding neurons in a haystack: case studies with sparse probing'",
     chance=0.5,
     order_tolerance=0.05,
+    moves_at_200_rows=(0.12, 0.1, 0.0),
 )
 def concept_probe(evidence: Evidence, *, k: Count = 1, rng: Seed = 0) -> Score:
     """Held-out AUROC of a logistic probe on the k codes that differ most with a concept; mean over concepts.

@@ -12,33 +12,20 @@ from typing import Any
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.card import Metric
 from unweave.codec import plain_data
-from unweave.estimators.posteriors import DecompositionInformation
 from unweave.evaluation import Evaluation, Row
-from unweave.evidence import Evidence
-from unweave.metrics import (
-    redundancy_lower_bound,
-    redundancy_upper_bound,
-    synergy_lower_bound,
-    synergy_upper_bound,
-    unibound,
-    unique_upper_bound,
-)
-from unweave.metrics.decomposition import SAMPLING, partial_information
-from unweave.metrics.matrices import varying
 from unweave.report.answer import (
-    answer_of,
+    ANSWER_SCHEMA,
+    Answer,
+    ComparedAnswer,
     by_question,
     code_lists,
     compared_by,
     fitting_advice,
     n_rows_given,
     noise_sentence,
-    parts_sentence,
-    plain_answer,
     shared_reasons,
-    shown_factors,
+    whole_answer,
 )
 from unweave.report.cite import bibtex, methods_paragraph
 from unweave.report.latex import latex_rows
@@ -282,59 +269,6 @@ def _chart(title: str, values: dict[str, float | None], detail: Detail) -> dict[
     return {"title": title, "bars": bars, "sentence": sentence}
 
 
-TERMS = {
-    "unique": (unibound, unique_upper_bound),
-    "redundant": (redundancy_lower_bound, redundancy_upper_bound),
-    "synergistic": (synergy_lower_bound, synergy_upper_bound),
-}
-
-
-@dataclass(frozen=True)
-class FactorBand:
-    """Information about one factor in nats.
-
-    ``single`` is the information of the best code, ``rest`` that of all other codes, and ``whole`` that of all codes.
-    """
-
-    factor: str
-    code: str
-    single: float
-    rest: float
-    whole: float
-    entropy: float
-
-    @property
-    def interaction(self) -> float:
-        """Lower bound of the redundancy if positive; if negative, its size is a lower bound of the synergy."""
-        return self.single + self.rest - self.whole
-
-
-def factor_bands(evidence: Evidence, estimator: DecompositionInformation = SAMPLING) -> list[FactorBand]:
-    """Return the band of each factor that varies, for the code that carries most information about it."""
-    found = partial_information(evidence, estimator)
-    single, rest = np.maximum(found.single, 0.0), np.maximum(found.rest, 0.0)
-    # for continuous factors, the closed forms return no entropy
-    entropies = np.full(evidence.n_factors, np.nan) if found.entropies is None else found.entropies
-    bands = []
-    for j in np.flatnonzero(varying(evidence)):
-        i = int(single[:, j].argmax())
-        whole = max(float(found.whole[j]), float(single[i, j]), float(rest[i, j]))
-        names = evidence.factor_names[j], evidence.code_names[i]
-        bands.append(FactorBand(*names, float(single[i, j]), float(rest[i, j]), whole, float(entropies[j])))
-    return bands
-
-
-def term_intervals(
-    evidence: Evidence, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
-) -> dict[str, tuple[float, float]]:
-    """Return the bounds of the unique, redundant and synergistic information, averaged as in 002, Eq. 6."""
-
-    def bound(metric: Metric) -> float:
-        return metric(evidence, estimator=estimator, normalise=normalise).value
-
-    return {term: (bound(lower), bound(upper)) for term, (lower, upper) in TERMS.items()}
-
-
 def factor_charts(metric: dict[str, Any], factors: Sequence[str], detail: Detail) -> list[dict[str, Any]]:
     """Return one chart for each representation for which the metric has a score per factor.
 
@@ -518,7 +452,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     >>> summary["schema"], round(summary["metrics"][0]["cells"][0]["value"], 6)
     ('unweave.report/3', 1.0)
     """
-    data, names = evaluation.data, evaluation.representations
+    data, names, answer = evaluation.data, evaluation.representations, whole_answer(evaluation)
     metrics = [_metric(evaluation, label) for label in evaluation.labels]
     matrices = [matrix_summaries(evaluation, name, detail) for name in names]
     charts = [chart for metric in metrics for chart in factor_charts(metric, data.factor_names, detail)]
@@ -527,8 +461,8 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "schema": SCHEMA,
         "title": _title(evaluation),
         "subtitle": _subtitle(evaluation),
-        "answer": plain_answer(evaluation),
-        "tables": _tables(evaluation),
+        "answer": {"schema": ANSWER_SCHEMA, **plain_data(answer)},
+        "tables": _tables(answer),
         "screening": code_lists(evaluation),
         "questions": [
             {"name": question.name, "text": question.text, "metrics": labels}
@@ -567,13 +501,12 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     return plain_data(summary)
 
 
-def _tables(evaluation: Evaluation) -> dict[str, Any]:
+def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
     """Return what the page takes from the typed answer: tables, and the sentence with the parts of the ladder."""
-    if len(evaluation.representations) > 1:
+    if isinstance(answer, ComparedAnswer):
         return {}
-    answer = answer_of(evaluation)
-    shown = [plain_data(row) | {"leaks": row.leaks} for row in shown_factors(answer.factors)]
-    return {"shown_factors": shown, "parts": parts_sentence(answer.parts)}
+    shown = [plain_data(row) | {"leaks": row.leaks} for row in answer.shown_factors]
+    return {"shown_factors": shown, "parts": answer.parts_sentence}
 
 
 def _rankings(evaluation: Evaluation) -> dict[str, Any]:

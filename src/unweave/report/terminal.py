@@ -27,17 +27,9 @@ from unweave.report.answer import (
     by_question,
     compared_answer,
     compared_by,
-    factor_table,
-    latent_table,
-    layer_table,
-    left_out,
     n_rows_given,
-    parts_sentence,
-    question_table,
-    representation_table,
     screening_sentences,
     shared_reasons,
-    shown_factors,
 )
 from unweave.sentences import between, counted, fixed, listed, say
 from unweave.trust.verdict_record import Level
@@ -185,7 +177,7 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
     parts: list[RenderableType] = [Text(_heading(evaluation))]
     parts += [Prose(sentence) for sentence in screening_sentences(evaluation)]
     parts += [Text()]
-    parts += _compared(evaluation) if several else _single(evaluation, width)
+    parts += _comparison(evaluation) if several else _one_representation(evaluation, width)
     reasons = shared_reasons(evaluation)
     if reasons:
         parts += [Text(), Text("Why some scores are not trusted", style="bold")]
@@ -208,25 +200,24 @@ def text_table(evaluation: Evaluation) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
-def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
+def _one_representation(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     answer = answer_of(evaluation)
     yield Prose(answer.headline, style="bold")
     if answer.spectrum is not None:
-        yield text_columns(latent_table(answer.spectrum), wrapped=("latent", "shares most with"))
+        yield text_columns(answer.spectrum.table(), wrapped=("latent", "shares most with"))
         yield Prose(answer.identified)
         yield Prose(answer.reading[0], style="dim")
         yield Text()
     if answer.factors:
         narrow = () if width >= WIDE else ("one code", "own codes", "leakage") if width >= NARROW else RECOVERIES
-        yield text_columns(factor_table(answer.factors), wrapped=("where", "leakage"), left_out=("note", *narrow))
-        yield from (Prose(f"{row.factor}: {row.note}.") for row in shown_factors(answer.factors) if row.note)
-        sentences = (left_out(answer.factors), answer.identified, parts_sentence(answer.parts), answer.axes)
-        yield Prose(" ".join(filter(None, sentences)))
+        yield text_columns(answer.factor_table(), wrapped=("where", "leakage"), left_out=("note", *narrow))
+        yield from (Prose(f"{row.factor}: {row.note}.") for row in answer.shown_factors if row.note)
+        yield Prose(answer.below_factors)
         yield Text()
         yield Prose(answer.reading[0], style="dim")
     if answer.questions:
         without = () if width >= NARROW else ("noise",)
-        yield text_columns(question_table(answer.questions, True), wrapped=("question", "metric"), left_out=without)
+        yield text_columns(answer.question_table(short=True), wrapped=("question", "metric"), left_out=without)
         yield Prose(answer.reading[1], style="dim")
         yield Text()
     yield from _advice(answer.report, answer.next_steps)
@@ -235,16 +226,16 @@ def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     yield metric_table(evaluation, width)
 
 
-def _compared(evaluation: Evaluation) -> Iterator[RenderableType]:
+def _comparison(evaluation: Evaluation) -> Iterator[RenderableType]:
     answer = compared_answer(evaluation)
     yield Prose(answer.headline, style="bold")
     if any(one.factors for one in answer.representations):
-        yield text_columns(representation_table(answer), wrapped=("factors",))
+        yield text_columns(answer.table(), wrapped=("factors",))
         yield Prose(say("reading_of_representations"), style="dim")
         yield Text()
     if answer.layers is not None:
         yield Text("Recovery of each factor", style="bold")
-        yield text_columns(layer_table(answer.layers), wrapped=())
+        yield text_columns(answer.layers.table(), wrapped=())
         yield Prose(answer.layers.reading, style="dim")
         yield Text()
     shown = {question.metric for question in answer.questions}
@@ -272,8 +263,6 @@ def _advice(report: str, steps: tuple[str, ...]) -> Iterator[RenderableType]:
 
 def _item(mark: str, text: str, indent: int = 0, style: str = "") -> RenderableType:
     """Return a paragraph with a hanging indent after a mark."""
-    from rich.table import Table
-
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(min_width=indent, no_wrap=True)
     grid.add_column()

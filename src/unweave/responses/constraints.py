@@ -420,7 +420,7 @@ class FactorConstraints:
         order = sorted(sources, key=lambda j: -worth[j]) if worth is not None else []
         for better in order:
             assert worth is not None
-            needed = _resolved(sources, better)
+            needed = _determining_factors(sources, better)
             for worse in sorted(needed, key=lambda j: worth[j]):
                 others = (needed - {worse}) | {better}
                 if worth[better] < worth[worse] + BETTER:
@@ -441,7 +441,7 @@ class FactorConstraints:
         )
 
 
-def _resolved(sources: dict[int, set[int]], target: int) -> set[int]:
+def _determining_factors(sources: dict[int, set[int]], target: int) -> set[int]:
     """The kept factors that determine a target, directly or through factors that were removed."""
     needed = set(sources[target])
     while through := needed & set(sources):
@@ -474,11 +474,11 @@ def factor_constraints(evidence: Evidence, seed: int = 0) -> FactorConstraints:
     while len(kept) > 1 and (best := search.best_determined(kept)) is not None:
         found.append(best)
         kept.remove(best[0])
-    named = [_named(search, target, by) for target, by in found]
+    named = [_named_constraint(search, target, by) for target, by in found]
     return FactorConstraints(separate, views, tuple(found), tuple(named), search)
 
 
-def _named(search: ConstraintSearch, target: int, by: tuple[int, ...]) -> FunctionalConstraint:
+def _named_constraint(search: ConstraintSearch, target: int, by: tuple[int, ...]) -> FunctionalConstraint:
     invertible = len(by) == 1 and search.is_determined(by[0], (target,))
     names = tuple(search.views[j].name for j in by)
     return FunctionalConstraint(search.views[target].name, names, search.decision(target, by)[1], invertible)

@@ -181,6 +181,7 @@ def draw_plan(
     some_rows: bool = True,
     parts_of_some_rows: bool = True,
     n_codes: int | None = None,
+    of_ladder: Evidence | None = None,
 ) -> DrawPlan:
     """The plan of one representation within this many seconds.
 
@@ -204,6 +205,8 @@ def draw_plan(
     n_codes : int, optional
         Number of codes from which the rows of parts follow: the largest of all compared representations, so that all
         of them have the same parts.
+    of_ladder : Evidence, optional
+        What the ladder is computed on, if not the evidence: with screened codes, all codes and rows.
 
     Examples
     --------
@@ -224,7 +227,7 @@ def draw_plan(
     trial = {name: sum(work.seconds(DataSizes.of(other)) for other in tried) for name, work in each.items()}
     fixed = seconds_of_diagnosis(evidence) + sum(work.seconds(sizes) for work in each.values())
     if any(work.name.startswith(WITH_LADDER) for work in each.values()):
-        fixed += table()["ladder"].seconds(sizes)
+        fixed += table()["ladder"].seconds(DataSizes.of(of_ladder or evidence))
     n_draws, n_parts = _affordable(draw, part, trial, max(budget - fixed, LEAST_SHARE * budget))
 
     def of_labels(counts: Mapping[str, int]) -> dict[str, int]:

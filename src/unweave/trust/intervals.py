@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 
@@ -18,7 +18,7 @@ from unweave.errors import OptionError
 from unweave.estimators.correlation import tail_index
 from unweave.evidence import Evidence
 from unweave.findings import Finding
-from unweave.memo import memoised
+from unweave.memo import drawn_together, memoised
 from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.score import Score
@@ -27,10 +27,10 @@ from unweave.trust.row_order import block_length
 from unweave.trust.scoring import (
     ScoredMetric,
     Watch,
+    no_progress,
     observed,
     raw_values,
     scores_of_variants,
-    unwatched,
 )
 
 PRECISE = 0.05  # half width of an interval relative to the score, at which 8 parts are enough
@@ -49,7 +49,9 @@ SMALL_PART = 0.49  # share of the rows; smaller parts are reported in a note
 
 FEWEST_UNITS = 5
 
-HEAVY = 3.0  # Hill index below which correlations and R2 have no finite variance, or hardly one
+MOST_CELLS = 2**22  # entries of factors and codes, of which eight halves are held in memory at once
+
+HEAVY_TAIL_INDEX = 3.0  # Hill index below which correlations and R2 have no finite variance, or hardly one
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def part_scores(
     until_precise: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
-    watch: Watch = unwatched,
+    watch: Watch = no_progress,
 ) -> dict[str, PartScores | Finding]:
     """Scores of every metric on parts of the samples, or the reason why there are none.
 
@@ -176,7 +178,7 @@ def part_scores(
     for parts, scores in able.items():
         drawn = scores_of_variants(
             {label: known[label].metric for label in scores},
-            parts.part,
+            parts_together(parts, n_parts),
             {label: min(n_parts, plan.n_parts[label]) for label in scores},
             decided={label: functools.partial(precise, parts, scores[label]) for label in scores if until_precise},
             n_jobs=n_jobs,
@@ -189,6 +191,13 @@ def part_scores(
             per_factor = tuple({} if part is None else part.per_factor for part in of_parts)
             found[label] = PartScores(parts, scores[label], tuple(raw_values(of_parts)), per_factor, tuple(notes))
     return {label: found[label] for label in metrics}
+
+
+def parts_together(parts: Parts, n_parts: int) -> Callable[[int], Evidence]:
+    """The parts, eight of them at a time where they are small, so that trees of all of them grow together."""
+    evidence = parts.evidence
+    small = evidence.n_rows * (evidence.n_codes + evidence.n_factors) <= MOST_CELLS
+    return drawn_together(parts.part, n_parts, FEWEST_PARTS if small else 1)
 
 
 def precise(parts: Parts, score: Score, drawn: Sequence[Score | None]) -> bool:
@@ -217,7 +226,7 @@ def _notes(plan: Parts) -> list[Finding]:
     block = block_length(plan.evidence)
     if block > 1:
         notes.append(Finding("parts_of_blocks", n_rows=block))
-    if heaviest_tail(plan.evidence) < HEAVY:
+    if heaviest_tail(plan.evidence) < HEAVY_TAIL_INDEX:
         notes.append(Finding("heavy_tails", index=heaviest_tail(plan.evidence)))
     if plan.evidence.sampler is not None:
         notes.append(Finding("sampler_draws_not_counted"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from unweave.auditing.adversary import _changed
+from unweave.auditing.adversary import _perturbed_encoder
 from unweave.synthetic.encoders import Mixed, Noise, Noisy, PartlyMixed, Reshaped, WithCopies, WithNoiseCodes
 
 START = (
@@ -62,13 +62,13 @@ class Drawing:
     ],
 )
 def test_parameters_change_by_their_steps_and_stay_within_their_ends(number, whole, expected):
-    assert tuple(_changed(encoder, Drawing(number, whole)) for encoder in START) == expected
+    assert tuple(_perturbed_encoder(encoder, Drawing(number, whole)) for encoder in START) == expected
 
 
 def test_large_parameters_end_too():
     up = Drawing(20.0, 3)
-    assert _changed(Mixed(2.0, 2.0), up).ratio == 15.0
-    assert _changed(PartlyMixed(0.4), up) == PartlyMixed(1.0)
-    assert _changed(Noise(10), up) == Noise(300)
-    assert _changed(Noisy(PartlyMixed(0.4), 0.3), up) == Noisy(PartlyMixed(1.0), 0.95)
-    assert _changed(WithCopies(PartlyMixed(0.4), 4), up) == WithCopies(PartlyMixed(1.0), 6)
+    assert _perturbed_encoder(Mixed(2.0, 2.0), up).ratio == 15.0
+    assert _perturbed_encoder(PartlyMixed(0.4), up) == PartlyMixed(1.0)
+    assert _perturbed_encoder(Noise(10), up) == Noise(300)
+    assert _perturbed_encoder(Noisy(PartlyMixed(0.4), 0.3), up) == Noisy(PartlyMixed(1.0), 0.95)
+    assert _perturbed_encoder(WithCopies(PartlyMixed(0.4), 4), up) == WithCopies(PartlyMixed(1.0), 6)

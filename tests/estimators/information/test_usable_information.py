@@ -104,7 +104,7 @@ def path_of(monkeypatch, losses, n_rows=50, n_columns=1):
         found[:, 0] = np.log([chance, 1 - chance])
         return found
 
-    monkeypatch.setattr(tuned_logistic, "_minimised", minimised)
+    monkeypatch.setattr(tuned_logistic, "_minimising_weights", minimised)
     columns = np.random.default_rng(0).normal(size=(n_rows, n_columns))
     tuned_logistic.tuned_probabilities(columns, np.zeros(n_rows, dtype=int), columns[:3], 2, seed=0)
     return fits
@@ -139,7 +139,7 @@ def test_more_than_1500_weights_are_fitted_by_gradients(monkeypatch, width, way)
     monkeypatch.setattr(
         tuned_logistic, "by_gradients", lambda loss, weights, *rest: ("gradients", loss.penalties, *rest)
     )
-    found = tuned_logistic._minimised(np.ones((width, 3)), np.zeros(3, dtype=int), np.zeros((2, width)), 0.5)
+    found = tuned_logistic._minimising_weights(np.ones((width, 3)), np.zeros(3, dtype=int), np.zeros((2, width)), 0.5)
     assert (found[0], found[2:]) == (way, () if way == "newton" else (1e-5, 200))
     assert found[1].tolist() == [0.5e-3] + [0.5] * (width - 1)
 

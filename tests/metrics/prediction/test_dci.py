@@ -143,9 +143,9 @@ def test_other_probes_find_a_clean_code(probe):
     assert dci_disentanglement(z, z[:, ::-1], probe=probe).raw > 0.95
 
 
-def test_settings_name_the_boosting_library():
-    settings = dci_disentanglement(independent(100, 2), independent(100, 2)).settings
-    assert settings["probe"]["name"] == "BoostedTrees"
+def test_settings_name_the_library_of_a_probe():
+    settings = dci_disentanglement(independent(100, 2), independent(100, 2), probe=RandomForest(5)).settings
+    assert settings["probe"]["name"] == "RandomForest"
     assert settings["probe"]["library"].startswith("scikit-learn ")
 
 

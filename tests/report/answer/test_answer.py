@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from fake_evaluations import fake_evaluation
 
-from unweave import compare, evaluate
+from unweave import Posterior, compare, evaluate
 from unweave.evaluation import Evaluation
 from unweave.evaluation.choose import QUESTIONS
 from unweave.findings import Finding
@@ -79,6 +79,16 @@ def test_without_identification_the_table_is_missing_and_the_headline_says_so():
     answer = answer_of(fake_evaluation())
     assert answer.factors == ()
     assert "add identification to the metrics" in answer.headline
+
+
+def test_a_comparison_says_why_there_are_no_ladders():
+    z = np.ones((40, 2))
+    found = compare(z, {"a": Z[:40], "b": Z[:40]}, metrics="identification", quick=True)
+    assert found.data.ladder_problems["a"] in compared_answer(found).headline
+    codes = Posterior(Z, np.full(Z.shape, 0.1))
+    unlabelled = compare(None, {"a": codes, "b": codes}, quick=True)
+    assert "factors" in compared_answer(unlabelled).headline
+    assert "add identification" not in compared_answer(unlabelled).headline
 
 
 def test_noise_is_not_praised():

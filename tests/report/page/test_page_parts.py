@@ -22,9 +22,9 @@ from unweave.report.answer import (
     ComparedAnswer,
     ComparedQuestion,
     FactorRow,
+    FactorState,
     QuestionLine,
     Ranked,
-    left_out,
 )
 from unweave.report.geometry import image_shape
 from unweave.report.html import LIGHT
@@ -204,16 +204,18 @@ def test_a_notebook_shows_forty_rows():
         replace(line, metric="", sentence="Some."),
     )
     rows = tuple(
-        FactorRow(f"z{k}", "own codes", "own codes", "a, b, c and 1 more", recovery=k / 40, own_codes=k / 40)
+        FactorRow(
+            f"z{k}", "own codes", FactorState.OWN_CODES, "own codes", "a, b and c", recovery=k / 40, own_codes=k / 40
+        )
         for k in range(41)
     )
     answer = Answer("a", "", "Identified.", "", None, rows, lines, "", (), ("", "Read it."))
     factors, said, questions, *reading = notebook._of_one(answer)
     assert factors.count("<tr>") - 1 == MOST_FACTORS
-    shown = f"<td>z40</td><td>own codes</td><td>a, b, c and 1 more</td>{'<td></td>' * 2}<td>1.00</td>"
+    shown = f"<td>z40</td><td>own codes</td><td>a, b and c</td>{'<td></td>' * 2}<td>1.00</td>"
     assert shown in factors
-    assert said == f"<p>{left_out(rows)} Identified.</p>"
-    assert "41" in left_out(rows)
+    assert said == f"<p>{answer.left_out} Identified.</p>"
+    assert "41" in answer.left_out
     cells = [part.split("</td>")[:-1] for part in questions.replace("<td>", "").split("<tr>")[2:]]
     assert cells == [
         ["Is it?", "yes", "0.88 (0.81 to 0.91)", "", "mcc", "trust"],

@@ -37,6 +37,16 @@ def test_every_metric_of_codes_has_a_cost():
     assert [name for name, entry in CATALOGUE.items() if set(entry.card.needs) <= PAIRING and name not in table()] == []
 
 
+def test_a_ladder_costs_what_its_codes_cost_and_not_what_the_screened_codes_would():
+    works, few, all_codes = {"identification": work_of(CATALOGUE["identification"])}, of_size(600), of_size(1000, 500)
+    given = [
+        [sum(draw_plan(works, few, budget, of_ladder=of_ladder).n_draws.values()) for budget in range(1, 60, 3)]
+        for of_ladder in (None, few, all_codes)
+    ]
+    assert given[0] == given[1]
+    assert sum(given[2]) < sum(given[0])
+
+
 @pytest.mark.parametrize("budget", BUDGETS[:-1])
 @pytest.mark.parametrize("n_rows", [500, 10_000, 100_000])
 def test_what_is_planned_fits(budget, n_rows):

@@ -6,14 +6,16 @@ import pytest
 from unweave import Evidence
 from unweave.estimators.correlation import curvature
 from unweave.responses.factor_bases import factor_view
-from unweave.trust.data_health import _kind, _Measured, _measured
+from unweave.trust.data_health import _kind, _Measured, _measured_dependence
 
 
 def test_p_values_of_two_curvatures_are_at_most_one():
     """Twice the smaller p-value of two exceeds 1 for a quarter of independent pairs."""
     factors = np.random.default_rng(0).normal(size=(60, 7))
     views = [factor_view(Evidence(factors), j) for j in range(7)]
-    found = np.array([_measured(left, right).p_values for k, left in enumerate(views) for right in views[:k]])
+    found = np.array(
+        [_measured_dependence(left, right).p_values for k, left in enumerate(views) for right in views[:k]]
+    )
     assert found.shape == (21, 3)
     assert ((found >= 0) & (found <= 1)).all()
     assert 1 <= (found[:, 2] == 1).sum() <= 12
@@ -47,7 +49,7 @@ def test_the_factor_with_fewer_values_predicts_the_other(n_left, n_right):
     x = rng.integers(0, n_left, 200).astype(float)
     y = np.clip(np.abs(x - x.mean()) * n_right / n_left + rng.integers(0, 2, 200), 0, n_right - 1).round()
     left, right = (factor_view(Evidence(np.column_stack([x, y]), kinds="ordinal"), j) for j in range(2))
-    found = _measured(left, right)
+    found = _measured_dependence(left, right)
     there, back = curvature(left.scores, left.basis, right.scores), curvature(right.scores, right.basis, left.scores)
     used = [
         each
