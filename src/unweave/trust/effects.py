@@ -18,8 +18,10 @@ from unweave.randomness import random_stream
 from unweave.responses.factor_bases import varying_places
 from unweave.responses.responses import distinct_factors
 from unweave.score import Score
+from unweave.trust.budget import SOME_ROWS
 from unweave.trust.counterpart import ENOUGH_ROWS, Counterpart, Where, independent_draws, with_factors
 from unweave.trust.diagnosis import Diagnosis
+from unweave.trust.floors import may_use_some_rows, some_rows
 from unweave.trust.scoring import raw_values, score_or_reason
 from unweave.trust.verdict_record import Property
 
@@ -248,8 +250,11 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     """The steps that apply to these data, which are those with something to remove.
 
     Redundant factors that no code responds to are removed. Redundant factors that some code responds to are varied
-    freely in the step to independent factors.
+    freely in the step to independent factors. More than 3,000 rows are represented by so many of them.
     """
+    observed = evidence
+    if may_use_some_rows(evidence):  # a change between two scores of as many rows needs no more of them
+        evidence = some_rows(evidence, SOME_ROWS, seed)
     free, set_free, counterpart = _free_factors(evidence, diagnosis, seed)
     steps = [CheckStep("redundant factors", (evidence,), (free,))] if free.n_factors < evidence.n_factors else []
     lighter = (without_codes(evidence, diagnosis.dead_codes),) if _some_collapsed(evidence, diagnosis) else ()
@@ -258,7 +263,7 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     few = evidence.n_rows < ENOUGH_ROWS
     extra = counterpart.redundant_codes() > 0
     if not (dependent or extra or few):
-        return Steps(tuple(steps), without_collapsed=lighter, observed=evidence)
+        return Steps(tuple(steps), without_collapsed=lighter, observed=observed)
     draws = _Draw(counterpart, seed)
     drawn = independent_draws(evidence, free.factor_names, FEW_DRAWS, seed) if dependent else ()
     where: Where = "elsewhere" if dependent and not drawn else "as it is"
@@ -271,7 +276,7 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     real = draws(1, where="as it is", same_codes=True, same_rows=True)
     control = draws(FEW_DRAWS, where="here", same_codes=True) if any(step.modelled for step in steps) else ()
     halves = _halves(evidence, seed) if few else ()
-    return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told, evidence, set_free)
+    return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told, observed, set_free)
 
 
 def _free_factors(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> tuple[Evidence, tuple[str, ...], Counterpart]:
