@@ -56,6 +56,7 @@ RECORDS = (
         "ProbeReport",
         "Similarity",
         "Unlabelled",
+        "Environments",
     ),
     *("Audit", "Comparison", "Interval", "SamplesNeeded", "Verdict", "Fleet", "TrainedModel", "Measurement", "History"),
     *("CodeUsage", "ConceptReport", "DictionaryMatching", "ScreenedCodes", "SingleCodes", "SparseProbes"),
@@ -437,6 +438,7 @@ def records():
         unweave.probe(Z, {"a": Z, "b": Z**2}, probes=("linear",), n_folds=2),
         unweave.similarity(Z, Z),
         unweave.unlabelled({"a": Z, "b": Z**2}),
+        unweave.environments(Z, np.where(np.arange(ROWS) % 2, "observational", "a")),
         unweave.audit(
             unweave.metrics.mcc,
             n_seeds=2,

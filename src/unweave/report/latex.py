@@ -164,9 +164,7 @@ def _chosen_labels(labels: Sequence[str], metrics: Sequence[str] | str | None) -
     if metrics is None:
         return tuple(labels)
     if not isinstance(metrics, Sequence):
-        raise OptionError(
-            f"metrics={metrics!r} names no metric: write names in a list, or leave it out for all."
-        )
+        raise OptionError(f"metrics={metrics!r} names no metric: write names in a list, or leave it out for all.")
     names = [name.strip() for name in metrics.split(",")] if isinstance(metrics, str) else list(metrics)
     chosen = []
     for name in filter(None, names):
