@@ -134,6 +134,12 @@ def audit(
     )[0]
 
 
+def _n_processes(n_jobs: int) -> int:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
+    return int(joblib.effective_n_jobs(n_jobs))
+
+
 def audit_all(
     metrics: Iterable[Auditable | Subject],
     *,
@@ -152,8 +158,6 @@ def audit_all(
     options are those of `audit`.
     """
     seeds = seed_range(n_seeds, at_least=2)  # one seed gives no interval
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
-        raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
     subjects, grid = subjects_of(metrics), grid or Grid()
     refused = {each.label: Audit(each.label, each.version, refusal=each.refusal) for each in subjects if each.refusal}
     fit = [subject for subject in subjects if not subject.refusal]
@@ -163,7 +167,7 @@ def audit_all(
     beyond = list(dict.fromkeys(point.case for point in further_points())) if further else []
     n_cases = len(dict.fromkeys([*promised, *beyond, *(point.case for point in grid.points())]))
     with progress_bar(n_cases, progress, what="cases") as bar:
-        bench = Bench(fit, Results(store), joblib.effective_n_jobs(n_jobs), after_each=bar.advance)
+        bench = Bench(fit, Results(store), _n_processes(n_jobs), after_each=bar.advance)
         bench.budget = None if budget is None else POINTS_SHARE * budget
         measurements = _measured_points(bench, grid.points(), seeds)
         per_subject = _outcomes_with_more_seeds(bench, grid.points(), measurements, n_seeds)

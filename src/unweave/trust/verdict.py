@@ -142,8 +142,7 @@ def verdicts(
     >>> found["mcc"].level, found["r2"].level
     ('caution', 'trust')
     """
-    if isinstance(untried, str) or not isinstance(untried, Collection):
-        raise OptionError("untried is no collection: give the labels of metrics in a list or a set.")
+    _refuse_no_labels(untried)
     pairing = {
         label: metric
         for label, metric in metrics.items()
@@ -170,6 +169,11 @@ def verdicts(
                 not_tried = Reason(Finding("trial_of_sparse_codes"), "", math.nan)
                 found[label] = replace(found[label], reasons=(*found[label].reasons, not_tried))
     return _with_fitting_advice(found, {label: audited_name(metric) for label, metric in metrics.items()})
+
+
+def _refuse_no_labels(untried: object) -> None:
+    if isinstance(untried, str) or not isinstance(untried, Collection):
+        raise OptionError("untried is no collection: give the labels of metrics in a list or a set.")
 
 
 def check_steps(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Steps | None:
