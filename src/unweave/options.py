@@ -137,8 +137,7 @@ def _allows(annotation: Any, value: Any) -> bool:
     if annotation in PLAIN:
         return PLAIN[annotation](value)
     if _is_strategy(annotation):
-        methods = [name for name, entry in vars(annotation).items() if inspect.isfunction(entry) and name[0] != "_"]
-        asked = getattr(annotation, "__abstractmethods__", ()) or methods
+        asked = getattr(annotation, "__abstractmethods__", ()) or _public_methods(annotation)
         if asked:
             return not isinstance(value, type) and all(hasattr(value, name) for name in asked)
     return isinstance(value, annotation)
@@ -217,6 +216,10 @@ def _is_strategy(annotation: Any) -> bool:
     return inspect.isclass(annotation) and (
         getattr(annotation, "_is_protocol", False) or dataclasses.is_dataclass(annotation)
     )
+
+
+def _public_methods(strategy: type) -> list[str]:
+    return [name for name, entry in vars(strategy).items() if inspect.isfunction(entry) and not name.startswith("_")]
 
 
 def _joined_by_or(words: list[str]) -> str:
