@@ -76,6 +76,12 @@ SCORE_OPTIONS = [
         metavar="NAME",
         help="Column or array with the group of each row, such as its subject or video. Splits keep groups whole.",
     ),
+    click.option("--target", metavar="NAME", help="Column or array with the label of the task of a concept model."),
+    click.option(
+        "--environments",
+        metavar="NAME",
+        help="Column or array with the factor that was intervened on in each row, or 'observational'.",
+    ),
     click.option(
         "--missing",
         type=click.Choice(["refuse", "drop"]),
@@ -135,7 +141,7 @@ def with_options(options: Sequence[Any]) -> Callable[[Any], Any]:
 with_score_options = with_options([*SCORE_OPTIONS, *PAGE_OPTIONS])
 
 # factors, their kinds and row groups, and --json
-with_data_options = with_options([SCORE_OPTIONS[k] for k in (1, 2, 5, 7, 8, -1)])
+with_data_options = with_options([SCORE_OPTIONS[k] for k in (1, 2, 5, 7, 10, -1)])
 
 with_page_options = with_options(PAGE_OPTIONS)
 
@@ -178,6 +184,8 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
             codes=names_in(options["codes"]),
             codes_std=options["codes_std"],
             row_groups=options["row_groups"],
+            target=options["target"],
+            environments=options["environments"],
             in_blocks=True,
             cluster=options["cluster"],
         )
@@ -226,6 +234,8 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
                 codes=names,
                 codes_std=options["codes_std"],
                 row_groups=options["row_groups"],
+                target=options["target"],
+                environments=options["environments"],
             )
             for path, names in choices
         ]
@@ -441,6 +451,8 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
         "budget": options["budget"],
         "screen": options["screen"],
         "row_groups": files.row_groups,
+        "target": files.target,
+        "environments": files.environments,
         "factor_names": names_in(options["factor_names"]) or None,
         "code_names": names_in(options["code_names"]) or files.code_names,
         "progress": True,

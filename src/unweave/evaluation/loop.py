@@ -30,6 +30,7 @@ from unweave.evaluation.choose import (
     expected_seconds,
     fitting_metrics,
 )
+from unweave.evaluation.environments import environments
 from unweave.evaluation.results import (
     Evaluation,
     EvaluationData,
@@ -496,6 +497,7 @@ def _run(
         metrics = list(metrics)  # every representation reads them again, which an iterator does not allow
     is_panel = metrics in (None, "panel")
     given = evidences
+    by_environment = {name: environments(one) for name, one in given.items() if one.environments is not None}
     evidences, screening = screened_first(given, screen, is_panel)
     of_ladder = _of_ladder(given, evidences)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
@@ -541,7 +543,8 @@ def _run(
     known |= _pictures(rows, evidences)
     known["traversals"] = _traversals(rows, evidences)
     known |= _ladders(of_ladder, assurance, is_panel, chosen)
-    data = EvaluationData.of(evidences, **known, screening=screening, panel=PANEL_VERSION * is_panel or None)
+    known |= {"environments": by_environment, "screening": screening}
+    data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
 
 

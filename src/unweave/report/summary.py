@@ -14,6 +14,7 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.codec import plain_data
 from unweave.evaluation import Evaluation, Row
+from unweave.evaluation.environments import Environments
 from unweave.report.answer import (
     ANSWER_SCHEMA,
     Answer,
@@ -489,6 +490,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "charts_left_out": len(charts[n_charts:]),
         "diagnosis": [diagnosis_summary(evaluation, name, detail) for name in names] if data.n_rows else [],
         "traversals": data.traversals.get(names[0], ()) if len(names) == 1 else (),
+        "environments": [_environments(name, found) for name, found in data.environments.items()],
     }
     summary["writing"] = {
         "methods": methods_paragraph(summary),
@@ -615,6 +617,23 @@ def _title(evaluation: Evaluation) -> str:
     if not evaluation.data.n_rows:
         return "How the decoder uses its latents"
     return "What the codes contain" if names == ("codes",) else f"What {names[0]} contains"
+
+
+def _environments(representation: str, found: Environments) -> dict[str, Any]:
+    """What the page shows of the environments of one representation."""
+    rows = [
+        {
+            "name": name,
+            "n_rows": found.n_rows[name],
+            "sets": ", ".join(f"{code} ({fixed(found[name, code].shift, 2)})" for code in found.direct(name)),
+            "others": ", ".join(code for code in found.shifted(name) if code not in found.direct(name)),
+            "verdict": found.verdict(name),
+        }
+        for name in found.names
+    ]
+    edges = ", ".join(f"{cause} \N{RIGHTWARDS ARROW} {effect}" for cause, effect in found.edges)
+    about = {"headline": found.headline, "n_reference": found.n_rows[found.reference], "notes": found.notes}
+    return {"representation": representation, "rows": rows, "edges": edges, **about}
 
 
 def _subtitle(evaluation: Evaluation) -> str:

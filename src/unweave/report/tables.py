@@ -274,8 +274,8 @@ def probe_text(found: ProbeReport) -> str:
     return plain_text(table, *(Text(found.sentence(factor)) for factor in found.factors), width=140)
 
 
-def environments_text(found: Environments) -> str:
-    """The table of environments, the graph and the headline, as plain text."""
+def environments_table(found: Environments) -> list[Any]:
+    """The table of environments, and sentences about them."""
     table = plain_table()
     for heading in ("intervention", "rows", "sets", "shift", "interval", "also shifts", "verdict"):
         table.add_column(heading, justify="right" if heading in ("rows", "shift", "interval") else "left")
@@ -301,7 +301,12 @@ def environments_text(found: Environments) -> str:
         f"Compared with {found.n_rows[found.reference]} rows {found.reference!r}. 'sets' are codes that shift more "
         "than the other codes explain, and 'shift' is the largest of them: 0 for the same distribution, 1 at most."
     )
-    return plain_text(table, *map(Text, [*texts, *found.notes]))
+    return [table, *map(Text, [*texts, *found.notes])]
+
+
+def environments_text(found: Environments) -> str:
+    """The same as plain text."""
+    return plain_text(*environments_table(found))
 
 
 def _few(names: Sequence[str]) -> str:

@@ -178,6 +178,11 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
     parts += [Prose(sentence) for sentence in screening_sentences(evaluation)]
     parts += [Text()]
     parts += _comparison(evaluation) if several else _one_representation(evaluation, width)
+    for name, found in evaluation.data.environments.items():
+        from unweave.report.tables import environments_table  # late: tables use this module
+
+        parts += [Text(), Text(f"Interventions on {name}" if several else "Interventions", style="bold")]
+        parts += environments_table(found)
     reasons = shared_reasons(evaluation)
     if reasons:
         parts += [Text(), Text("Why some scores are not trusted", style="bold")]
