@@ -225,17 +225,16 @@ def draw_plan(
     sizes, n = DataSizes.of(evidence), evidence.n_rows
     widest = replace(sizes, n_codes=n_codes or sizes.n_codes)
     each, few = {work.name: work for work in works.values()}, min(n, SOME_ROWS)
-    rows, most, scored = {}, {}, {}
+    rows, most = {}, {}
+    scored = {name: _rows_scored(work, n) if parts_of_some_rows else n for name, work in each.items()}
     for name, work in each.items():
-        fixed_number = work.fixed_rows and parts_of_some_rows and work.most_rows is not None
-        scored[name] = min(n, int(work.most_rows or n)) if fixed_number else n
         rows[name] = min(n, ROWS_OF_DRAWS) if some_rows and work.seconds_of_permutation(sizes) > DEAR_DRAW else n
         most[name] = few if parts_of_some_rows and not work.fixed_rows and work.seconds(widest) > DEAR else n
     draw = {name: work.seconds_of_permutation(sizes, rows[name]) for name, work in each.items()}
     part = {name: work.seconds(sizes, min(scored[name] // 2, most[name])) for name, work in each.items()}
     trial = {name: sum(work.seconds(DataSizes.of(other)) for other in tried) for name, work in each.items()}
     fixed = seconds_of_diagnosis(evidence) + sum(work.seconds(sizes) for work in each.values())
-    if any(work.name.startswith(WITH_LADDER) for work in each.values()):
+    if any(name.startswith(WITH_LADDER) for name in each):
         fixed += table()["ladder"].seconds(DataSizes.of(of_ladder or evidence))
     n_draws, n_parts = _affordable(draw, part, trial, max(budget - fixed, LEAST_SHARE * budget))
 
@@ -250,11 +249,19 @@ def draw_plan(
         rows_scored=of_labels(scored),
         budget=budget,
         seconds={
-            "draws": sum(n_draws[name] * draw[name] for name in each),
-            "parts": sum(n_parts[name] * part[name] for name in each),
-            "trials": sum(bool(n_draws[name]) * trial[name] for name in each),
+            "draws": _total(n_draws, draw),
+            "parts": _total(n_parts, part),
+            "trials": _total({name: bool(count) for name, count in n_draws.items()}, trial),
         },
     )
+
+
+def _total(counts: Mapping[str, int], seconds: Mapping[str, float]) -> float:
+    return sum(counts[name] * seconds[name] for name in seconds)
+
+
+def _rows_scored(work: Work, n_rows: int) -> int:
+    return min(n_rows, int(work.most_rows)) if work.fixed_rows and work.most_rows is not None else n_rows
 
 
 def _affordable(
