@@ -225,9 +225,9 @@ def draw_plan(
     sizes, n = DataSizes.of(evidence), evidence.n_rows
     widest = replace(sizes, n_codes=n_codes or sizes.n_codes)
     each, few = {work.name: work for work in works.values()}, min(n, SOME_ROWS)
-    rows, most = {}, {}
-    scored = {name: _rows_scored(work, n) if parts_of_some_rows else n for name, work in each.items()}
+    rows, most, scored = {}, {}, {}
     for name, work in each.items():
+        scored[name] = _rows_scored(work, n) if parts_of_some_rows else n
         rows[name] = min(n, ROWS_OF_DRAWS) if some_rows and work.seconds_of_permutation(sizes) > DEAR_DRAW else n
         most[name] = few if parts_of_some_rows and not work.fixed_rows and work.seconds(widest) > DEAR else n
     draw = {name: work.seconds_of_permutation(sizes, rows[name]) for name, work in each.items()}
@@ -237,6 +237,7 @@ def draw_plan(
     if any(name.startswith(WITH_LADDER) for name in each):
         fixed += table()["ladder"].seconds(DataSizes.of(of_ladder or evidence))
     n_draws, n_parts = _affordable(draw, part, trial, max(budget - fixed, LEAST_SHARE * budget))
+    checked = dict.fromkeys(filter(n_draws.get, n_draws), 1)
 
     def of_labels(counts: Mapping[str, int]) -> dict[str, int]:
         return {label: counts[work.name] for label, work in works.items()}
@@ -249,15 +250,10 @@ def draw_plan(
         rows_scored=of_labels(scored),
         budget=budget,
         seconds={
-            "draws": _total(n_draws, draw),
-            "parts": _total(n_parts, part),
-            "trials": _total({name: bool(count) for name, count in n_draws.items()}, trial),
+            kind: sum(counts.get(name, 0) * price[name] for name in each)
+            for kind, counts, price in (("draws", n_draws, draw), ("parts", n_parts, part), ("trials", checked, trial))
         },
     )
-
-
-def _total(counts: Mapping[str, int], seconds: Mapping[str, float]) -> float:
-    return sum(counts[name] * seconds[name] for name in seconds)
 
 
 def _rows_scored(work: Work, n_rows: int) -> int:
