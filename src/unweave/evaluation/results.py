@@ -274,17 +274,14 @@ def _of_draws(rows: Iterable[Row]) -> list[Said]:
         for row in rows
         for beside in (row.noise_floor, row.interval)
         if beside
-        for note in (*beside.notes, *_left_out(beside.reason))
+        for note in (*beside.notes, beside.reason)
+        # reasons for no floor or interval are shown beside their row, but for a budget that is too small
+        if note is not None and (note is not beside.reason or note.kind in NOT_IN_BUDGET)
     ]
     alike: dict[tuple[object, ...], list[Finding]] = {}
     for note, _ in noted:
         alike.setdefault(_but_for_numbers(note), []).append(note)
     return [(sentence_of_several(alike[_but_for_numbers(note)]), row) for note, row in noted]
-
-
-def _left_out(reason: Finding | None) -> tuple[Finding, ...]:
-    """Why there is no noise floor or interval, if the budget is too small; other reasons are shown beside their row."""
-    return (reason,) if reason is not None and reason.kind in NOT_IN_BUDGET else ()
 
 
 def _but_for_numbers(finding: Finding) -> tuple[object, ...]:
