@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,26 +133,17 @@ PAGE_OPTIONS = [
 ]
 
 
-def with_score_options(command: Any) -> Any:
-    """Add the options of scores and pages to a command."""
-    for option in reversed([*SCORE_OPTIONS, *PAGE_OPTIONS]):
-        command = option(command)
-    return command
+def with_options(options: Sequence[Any]) -> Callable[[Any], Any]:
+    """Add options to a command, in their order."""
+    return lambda command: functools.reduce(lambda known, option: option(known), reversed(options), command)
 
 
-def with_data_options(command: Any) -> Any:
-    """Add the options that name factors, their kinds and row groups, and --json, to a command."""
-    kinds, factors, _, _, factor_names, _, row_groups, _, _, missing = SCORE_OPTIONS[1:11]
-    for option in (SCORE_OPTIONS[-1], missing, row_groups, factor_names, factors, kinds):
-        command = option(command)
-    return command
+with_score_options = with_options([*SCORE_OPTIONS, *PAGE_OPTIONS])
 
+# factors, their kinds and row groups, and --json
+with_data_options = with_options([SCORE_OPTIONS[k] for k in (1, 2, 5, 7, 10, -1)])
 
-def with_page_options(command: Any) -> Any:
-    """Add the options of pages to a command."""
-    for option in reversed(PAGE_OPTIONS):
-        command = option(command)
-    return command
+with_page_options = with_options(PAGE_OPTIONS)
 
 
 N_SHOWN = 10  # images on the page with their reconstructions

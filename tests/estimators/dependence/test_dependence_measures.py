@@ -1,12 +1,34 @@
-"""Size and power of the conditional independence tests, and agreement with plain least squares."""
+"""Correlation, tests of independence and of conditional independence: size, power, closed forms."""
 
 import numpy as np
 import pytest
-from scipy.stats import beta
+from scipy import stats
+from scipy.stats import beta, hypergeom, rankdata
 
-from unweave.estimators import LinearCovariance, NonlinearCovariance
-from unweave.estimators.independence import Regressors, corrected, covariance_p_values, pair_tests
+from unweave.estimators import LinearCovariance, NonlinearCovariance, Pearson, Spearman
+from unweave.estimators.correlation import (
+    canonical_correlation,
+    canonical_correlation_matrix,
+    column_norms,
+    correlation_p_value,
+    curvature,
+    held_out_correlation,
+    independence_p_value,
+    largest_correlations,
+    multiple_correlation_matrix,
+    orthonormal_basis,
+)
+from unweave.estimators.independence import (
+    Regressors,
+    corrected,
+    covariance_p_values,
+    lower_tail,
+    pair_tests,
+    upper_tail,
+)
 from unweave.estimators.regression import indicators
+from unweave.estimators.sparse import sparse_correlation_matrix
+from unweave.metrics.screening import columns_of_dense
 
 LINEAR, NONLINEAR = LinearCovariance(), NonlinearCovariance()
 N_DRAWS = 2000
@@ -251,3 +273,131 @@ def test_a_row_weighs_at_most_twenty_times_and_at_least_once():
 
     assert p_value(0.999) == p_value(0.95) != p_value(0.94)
     assert p_value(-0.5) == p_value(0.0) != p_value(0.01)
+
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_rounding_around_a_constant_is_no_direction(sign, n_columns):
+    constant = sign * (1e8 + 1e-8 * RNG.normal(size=(500, n_columns)))
+    assert np.ptp(constant) > 0  # rounding errors make the entries differ
+    assert orthonormal_basis(constant).shape == (500, 0)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_small_columns_far_from_zero_are_directions(sign):
+    columns = sign * (1e3 + 1e-3 * RNG.normal(size=(500, 2)))
+    basis = orthonormal_basis(columns)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-10)
+
+
+def test_spearman_is_pearson_of_mid_ranks():
+    column = RNG.integers(0, 5, 200).astype(float)
+    np.testing.assert_allclose(
+        Spearman().column(column) - Spearman().column(column).mean(), rankdata(column) - rankdata(column).mean()
+    )
+    assert np.array_equal(Pearson().column(column), column)
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_no_correlation_is_above_one_by_rounding(width):
+    basis = orthonormal_basis(RNG.normal(size=(30, width)))
+    above = basis * (1 + 1e-9)
+    assert largest_correlations(above, [above, above[:, :0]]).tolist() == [1.0, 0.0]
+    assert canonical_correlation_matrix([above, above]).tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    codes = basis[:, :1] * 7
+    assert multiple_correlation_matrix([above], codes, *column_norms(codes)).tolist() == [[1.0]]
+    assert sparse_correlation_matrix([above], columns_of_dense(codes)).tolist() == [[1.0]]
+
+
+def test_an_empty_basis_has_no_canonical_correlation():
+    basis = orthonormal_basis(RNG.normal(size=(30, 2)))
+    found = canonical_correlation_matrix([basis, basis[:, :0]])
+    assert np.isnan(found).tolist() == [[False, True], [True, True]]
+    assert largest_correlations(basis[:, :0], [basis]).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e3, 1e9, -1e9])
+def test_codes_far_from_zero_have_the_correlation_of_centred_ones(shift):
+    code = RNG.normal(size=(50, 1))
+    basis = orthonormal_basis(code + RNG.normal(size=(50, 1)))
+    exact = np.abs(basis[:, 0] @ (code[:, 0] - code.mean())) / np.linalg.norm(code - code.mean())
+    moved = code + shift
+    found = multiple_correlation_matrix([basis], moved, *column_norms(moved))
+    assert found[0, 0] == pytest.approx(exact, abs=1e-15 * max(abs(shift), 10))
+
+
+def test_a_correlation_on_test_rows_has_the_sign_that_was_learned():
+    x = RNG.normal(size=(60, 1))
+    halves = x[:30], x[30:]
+    assert held_out_correlation(halves, (-x[:30], -3 * x[30:] + 1)) == pytest.approx(1.0)
+    assert held_out_correlation(halves, (-x[:30], x[30:])) == pytest.approx(-1.0)
+    assert held_out_correlation(halves, (-x[:30], np.ones((30, 1)))) == 0.0
+
+
+@pytest.mark.parametrize("n_rows", [50, 1000, 100_000])
+def test_tails_are_those_of_scipy(n_rows):
+    rng = np.random.default_rng(0)
+    present = rng.integers(0, n_rows + 1, size=200)
+    active = rng.integers(0, min(n_rows, 2000) + 1, size=200)
+    lowest, highest = np.maximum(0, present + active - n_rows), np.minimum(present, active)
+    near = np.round(present * active / n_rows + 3 * rng.normal(size=200) * np.sqrt(present * active / n_rows + 1))
+    anywhere = lowest + np.floor(rng.random(200) * (highest - lowest + 1))
+    for hits in (np.clip(near, lowest, highest), anywhere):
+        above, below = hypergeom.sf(hits - 1, n_rows, present, active), hypergeom.cdf(hits, n_rows, present, active)
+        np.testing.assert_allclose(upper_tail(hits, n_rows, present, active), above, rtol=1e-8, atol=1e-300)
+        np.testing.assert_allclose(lower_tail(hits, n_rows, present, active), below, rtol=1e-8, atol=1e-300)
+
+
+N = 80
+
+
+def orthonormal(columns):
+    return np.linalg.qr(columns - columns.mean(axis=0))[0]
+
+
+@pytest.mark.parametrize("bend", [0.0, 0.3])
+def test_curvature_has_the_p_value_of_nested_regressions(bend):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=N)
+    target = x + bend * x**2 + rng.normal(size=N)
+    functions = orthonormal(np.column_stack([x**2, x**3, np.sin(3 * x)]))
+    errors = []
+    for design in (np.column_stack([np.ones(N), x]), np.column_stack([np.ones(N), x, functions])):
+        fitted = design @ np.linalg.lstsq(design, target, rcond=None)[0]
+        errors.append(np.square(target - fitted).sum())
+    freedom = N - 5
+    expected = stats.f.sf((errors[0] - errors[1]) / 3 / (errors[1] / freedom), 3, freedom)
+    share, p_value = curvature(x, functions, target)
+    assert p_value == pytest.approx(expected, rel=1e-6)
+    total = np.square(target - target.mean()).sum()
+    adjusted = (errors[0] - errors[1] - errors[1] * 3 / freedom) / total
+    assert share == pytest.approx(max(adjusted, 0.0), abs=1e-9)
+
+
+def test_p_value_of_a_correlation_is_that_of_scipy():
+    x, y = np.random.default_rng(1).normal(size=(2, N))
+    expected = stats.pearsonr(x, x + 4 * y)
+    assert correlation_p_value(expected.statistic, N) == pytest.approx(expected.pvalue)
+
+
+def test_p_values_of_independent_columns_are_uniform():
+    rng = np.random.default_rng(2)
+    found = []
+    for _ in range(300):
+        x, y = rng.normal(size=(2, 400))
+        found.append(
+            independence_p_value(orthonormal(np.stack([x, x**2], 1)), orthonormal(np.stack([y, y**2, np.sin(y)], 1)))
+        )
+    assert stats.kstest(found, "uniform").pvalue > 0.01
+
+
+def test_the_best_functions_of_independent_columns_correlate_little_after_chance_is_taken_off():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 1000))
+    of_x, of_y = orthonormal(np.stack([x, x**2], 1)), orthonormal(np.stack([y, y**2], 1))
+    assert canonical_correlation(of_x, of_y) < 0.05
+    same = orthonormal(np.stack([x**2 + 0.1 * y, y], 1))
+    assert canonical_correlation(of_x, same) > 0.95

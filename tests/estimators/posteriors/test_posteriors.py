@@ -1,11 +1,15 @@
+"""Densities of mixtures and information of Gaussian codes."""
+
 import joblib
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
+from unweave.estimators import GaussianInformation
 from unweave.estimators import mixture as mixture_density
 from unweave.estimators.mixture import Components, groups_of, log_ratios
+from unweave.estimators.posteriors import Sampled, SampleInformation, gaussian_information
 
 RNG = np.random.default_rng(0)
 N, M = 700, 40
@@ -137,3 +141,54 @@ def test_rounding_grows_with_the_square_of_the_distance_in_standard_deviations()
     assert Components(np.empty((2, 0)), np.empty((2, 0))).rounding(np.empty((2, 0))) == 0.0
     correlated = Components(np.zeros((1, 1)), np.ones((1, 1)), np.ones((1, 1, 1)))
     assert correlated.rounding(np.array([[5.0]])) == 0.0
+
+
+def test_information_is_a_difference_of_entropies():
+    root = np.random.default_rng(0).normal(size=(5, 5))
+    covariance = root @ root.T
+    first, second = [0, 3], [1, 2, 4]
+    entropies = [multivariate_normal(cov=covariance[np.ix_(k, k)]).entropy() for k in (first, second, range(5))]
+    by_entropies = entropies[0] + entropies[1] - entropies[2]
+    assert gaussian_information(covariance, first, second) == pytest.approx(by_entropies)
+    assert gaussian_information(covariance, first, []) == gaussian_information(covariance, [], second) == 0
+
+
+def test_more_codes_tell_no_less():
+    rng = np.random.default_rng(1)
+    factors = rng.normal(size=(500, 2))
+    codes = factors @ rng.normal(size=(2, 4)) + rng.normal(size=(500, 4))
+    single, rest, whole = GaussianInformation().information(factors, codes, 0.1 * np.eye(4))
+    assert (single <= whole + 1e-12).all()
+    assert (rest <= whole + 1e-12).all()
+
+
+RATIOS = np.array([[1.0, 0.0], [3.0, 0.0], [2.0, 4.0], [4.0, 8.0], [9.0, 3.0]])
+TWO = Sampled(RATIOS, np.array([0, 0, 1, 1, 1]), np.array([0.25, 0.75]))
+ONE = Sampled(RATIOS, np.zeros(5, dtype=int), np.ones(1))
+
+
+def test_strata_count_with_their_shares():
+    """Means 2 and 5 with variances 2 and 13 of the first column, and 0 and 5 with 0 and 7 of the second one."""
+    assert TWO.mean(RATIOS) == pytest.approx([0.25 * 2 + 0.75 * 5, 0.75 * 5])
+    assert TWO.mean(RATIOS[:, 0]) == pytest.approx(4.25)
+    variances = np.array([0.25**2 * 2 / 2 + 0.75**2 * 13 / 3, 0.75**2 * 7 / 3])
+    assert TWO.standard_error(RATIOS) == pytest.approx(np.sqrt(variances))
+    assert TWO.standard_error(RATIOS[:, 0]) == pytest.approx(np.sqrt(variances[0]))
+    single = Sampled(RATIOS[:1], np.zeros(1, dtype=int), np.ones(1))
+    assert single.standard_error(RATIOS[:1]).tolist() == [0.0, 0.0]
+
+
+def test_shares_of_codes_have_the_error_of_their_ratios():
+    information = SampleInformation(ONE.mean(RATIOS), ONE)
+    divisors = np.array([2.0, 5.0])
+    assert information.shares(divisors) == pytest.approx(RATIOS.mean(axis=0) / divisors)
+    shares = RATIOS / divisors
+    both = information.standard_errors(divisors, np.array([True, True]))
+    assert both["standard_error_per_code"] == pytest.approx(shares.std(axis=0, ddof=1) / np.sqrt(5))
+    assert both["standard_error"] == pytest.approx(shares.mean(axis=1).std(ddof=1) / np.sqrt(5))
+    first = information.standard_errors(divisors, np.array([True, False]))
+    assert first["standard_error"] == pytest.approx(both["standard_error_per_code"][0])
+    assert information.standard_errors(divisors, np.array([False, False]))["standard_error"] == 0.0
+    exact = SampleInformation(np.array([1.0, 2.0]))
+    assert exact.shares(divisors).tolist() == [0.5, 0.4]
+    assert exact.standard_errors(divisors, np.array([True, True])) == {}
