@@ -271,30 +271,20 @@ def _found(evidence: Evidence, graph: object, reference: str, level: float, seed
             notes.append(f"Edges of {', '.join(left)} are not compared: no environment is an intervention on it alone.")
         edges_given = {edge for edge in edges_given if set(edge) <= tested}
         distance = float(_hamming(edges, edges_given))
-        found = [
-            _hamming(half.edges(owner, half.p_values(max(99, 40 * len(data.names) - 1), seed), 1 - level), edges_given)
-            for half in data.halves()
-        ]
+        n_draws = max(99, 40 * len(data.names) - 1)
+        halves = (half.edges(owner, half.p_values(n_draws, seed), 1 - level) for half in data.halves())
+        found = [_hamming(half, edges_given) for half in halves]
         lower, upper = map(float, np.quantile(found, [0.5 - level / 2, 0.5 + level / 2], method="inverted_cdf"))
         lower, upper = min(lower, distance), max(upper, distance)
     if np.isnan(conditional).any():
         notes.append("There are too few rows to condition on the other codes: effects of a target count as direct.")
     if any(len(rows) > MOST_ROWS for rows in data.rows_of):
         notes.append(f"Tests use {MOST_ROWS:,} random rows of each environment.")
-    return Environments(
-        reference,
-        data.names,
-        dict(zip(data.names, data.targets, strict=True)),
-        tuple(name for name, _ in data.units),
-        {reference: data.rows_of[0].size} | dict(zip(data.names, (r.size for r in data.rows_of[1:]), strict=True)),
-        level,
-        tuple(shifts),
-        {name: data.units[u][0] for name, u in owner.items()},
-        bool(evidence.n_factors),
-        tuple(sorted(edges)),
-        *(distance, lower, upper),
-        tuple(notes),
-    )
+    codes, targets = tuple(name for name, _ in data.units), dict(zip(data.names, data.targets, strict=True))
+    sizes = dict(zip((reference, *data.names), (rows.size for rows in data.rows_of), strict=True))
+    matched = {name: codes[u] for name, u in owner.items()}
+    about = (matched, bool(evidence.n_factors), tuple(sorted(edges)), distance, lower, upper, tuple(notes))
+    return Environments(reference, data.names, targets, codes, sizes, level, tuple(shifts), *about)
 
 
 @dataclass(frozen=True)
@@ -365,9 +355,7 @@ class _Data:
         kept = np.vstack([np.ones(rows.size, dtype=bool), place % N_BLOCKS != np.arange(N_BLOCKS)[:, None]])
         found = SortedColumns.of(sliced(self.units[u][1][rows])).shares(kept & inside, kept & ~inside)
         without = found[1:][~np.isnan(found[1:])]
-        if without.size < 2:
-            return float(found[0]), math.nan
-        return float(found[0]), math.sqrt((without.size - 1) * float(np.var(without)))
+        return float(found[0]), math.sqrt((without.size - 1) * float(np.var(without))) if without.size else math.nan
 
     def p_values(self, n_draws: int, seed: int, given_others: bool = False) -> FloatArray:
         """p-values (environments x units) corrected by the largest statistic of all units, and for all environments."""
@@ -432,9 +420,8 @@ class _Data:
         """Edges between the targets that have a code."""
         nodes = [name for name in self.nodes if name in owner]
         environment = {targets[0]: e for e, targets in enumerate(self.targets) if len(targets) == 1}
-        causes = {
-            j: [i for i in nodes if i != j and p_values[environment[i], owner[j]] <= size] for j in nodes
-        }  # ancestors: an intervention on i shifts j
+        # ancestors: an intervention on i shifts j
+        causes = {j: [i for i in nodes if i != j and p_values[environment[i], owner[j]] <= size] for j in nodes}
         rows, tests = self.rows_of[0], {}
         for j, ancestors in causes.items():
             for i in ancestors:
