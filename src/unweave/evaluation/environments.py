@@ -480,8 +480,8 @@ def _dependence(effect: FloatArray, cause: FloatArray, given: list[FloatArray]) 
     y = standardised(effect)
     fits = []
     for design in (powers(given), powers([*given, cause])):
-        weights, _, rank, _ = np.linalg.lstsq(design, y, rcond=1e-8)
-        fits.append((np.square(y - design @ weights).sum(axis=0), int(rank)))
+        weights, _, n_used, _ = np.linalg.lstsq(design, y, rcond=1e-8)
+        fits.append((np.square(y - design @ weights).sum(axis=0), int(n_used)))
     (without, rank_without), (with_cause, rank) = fits
     more, left = rank - rank_without, len(y) - rank
     if more < 1 or left < FEWEST_ROWS:
