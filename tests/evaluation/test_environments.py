@@ -145,6 +145,8 @@ def test_several_targets_in_one_environment():
     found = unweave.environments(factors, listed)
     assert found.direct("0, 2") == ("code 0", "code 2")
     assert found.verdict("0, 2") == "exact"
+    free = [() if label == "observational" else label for label in listed]  # no targets
+    assert unweave.environments(factors, free).to_dict() == found.to_dict()
     only_one = [("0", "2") if label == "1" else str(label) for label in labels]
     assert unweave.environments(factors, only_one).verdict("0, 2") == "too few"
 
