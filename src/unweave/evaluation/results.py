@@ -345,10 +345,18 @@ class Row:
 
     @property
     def at_noise_level(self) -> bool:
-        """Whether a test was possible and finished, and the score is not significantly better than that of noise."""
+        """Whether a test was possible and finished, and the score is not significantly better than that of noise.
+
+        Where noise has the best score, as for leakage, a significantly worse score is not at noise level either.
+        """
         floor = self.noise_floor
         if floor is None or not floor.defined or any(note.kind in UNDECIDED for note in floor.notes):
             return False
+        if any(note.kind == "floor_near_best" for note in floor.notes):
+            sign = -1 if self.card.lower_is_better else 1
+            as_bad = sum(sign * draw <= sign * floor.raw for draw in floor.draws)
+            if (1 + as_bad) / (1 + len(floor.draws)) <= max(SIGNIFICANT, floor.resolution):
+                return False
         return floor.p_value > max(SIGNIFICANT, floor.resolution)
 
     @property

@@ -90,7 +90,8 @@ def read_files(
         raise OptionError(f"A cluster reads folders of Parquet files, and {path} is not one: leave --cluster out.")
     if folder and row_groups is None and (cluster is not None or (in_blocks and is_large_folder(path))):
         return Files(parquet_blocks(path, factors=factors, codes=codes, cluster=cluster), None)
-    aside = tuple(filter(None, (row_groups, target, environments)))
+    besides = {"row_groups": row_groups, "target": target, "environments": environments}
+    aside = tuple(filter(None, besides.values()))
     first = opened(path)
     second = first if codes_path is None else opened(codes_path)
     factors, codes = first.chosen(factors), second.chosen(codes)
@@ -98,15 +99,14 @@ def read_files(
         factor_names, code_names = _both_sides(first, list(factors), list(codes), aside)
         factor_table = _named_factors(first, first.table(factor_names), factors)
         code_table = _with_std(first, first.table(code_names), codes, codes_std)
-        besides = [_groups(name, first) for name in (row_groups, target, environments)]
         kinds, names = _words(first, KINDS, factors), _words(first, CODE_NAMES, codes)
-        return Files(factor_table, code_table, *besides, kinds, names)
+        return Files(factor_table, code_table, kinds=kinds, code_names=names, **_besides(besides, first))
     return Files(
         _named_factors(first, _one_side(first, "factors", list(factors), aside), factors),
         _with_std(second, _one_side(second, "codes", list(codes), aside), codes, codes_std),
-        *(_groups(name, first, second) for name in (row_groups, target, environments)),
-        _words(first, KINDS, factors),
-        _words(second, CODE_NAMES, codes),
+        kinds=_words(first, KINDS, factors),
+        code_names=_words(second, CODE_NAMES, codes),
+        **_besides(besides, first, second),
     )
 
 
@@ -204,10 +204,10 @@ def _words(file: Opened, array: str, stated: Sequence[str]) -> list[str] | None:
     return [str(word) for word in file.column(array)]
 
 
-def _groups(name: str | None, *files: Opened) -> Any:
-    if name is None:
-        return None
-    return next((file for file in files if name in file.names), files[0]).column(name)
+def _besides(named: Mapping[str, str | None], *files: Opened) -> dict[str, Any]:
+    given = {what: name for what, name in named.items() if name is not None}
+    holding = {name: next((file for file in files if name in file.names), files[0]) for name in given.values()}
+    return {what: holding[name].column(name) for what, name in given.items()}
 
 
 def _beginning_with(prefix: str, names: list[str]) -> list[str]:
