@@ -301,3 +301,17 @@ def test_recovery_of_blocks_of_factors_classes_and_missing_places():
     assert unweave.recovery(table["f0"], table["f0"]).off_diagonal() == pytest.approx((np.nan, np.nan), nan_ok=True)
     with pytest.raises(InputError, match="use 'r2' or 'spearman'"):
         found.plot("mcc")
+
+
+def test_the_answer_and_the_page_are_about_blocks(tmp_path):
+    factors, blocks = citris(1, 200, (2, 2))
+    found = unweave.evaluate(factors, dict(zip("ab", blocks, strict=True)), metrics=["identification", "mcc"])
+    text = " ".join(str(found).split())
+    assert "own block a" in text
+    assert "up to maps of their own codes" in text
+    assert "elementwise" not in text
+    assert len(found.plot("matrix").axes[0].get_yticks()) == 2
+    again = unweave.Evaluation.from_json(found.to_json())
+    assert next(iter(again.data.representations.values())).unit_names == ("a", "b")
+    found.to_html(tmp_path / "page.html")
+    assert '"row_names": ["a", "b"]' in (tmp_path / "page.html").read_text()
