@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -201,17 +202,20 @@ class Links(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    pytest.importorskip("material", reason="mkdocs-material is not installed")
-    pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed")
-    folder = tmp_path_factory.mktemp("site")
+    pytest.importorskip("zensical", reason="zensical is not installed")
+    copy = tmp_path_factory.mktemp("copy")  # the site is built below its settings
+    for name in ("docs", "src"):
+        shutil.copytree(ROOT / name, copy / name)
+    shutil.copy(ROOT / "mkdocs.yml", copy)
+    assert f"copyright: unweave {unweave.__version__}" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    folder = copy / "site"
     # with a proxy that does not exist, every network request fails
     nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=ROOT, capture_output=True, text=True, env={**os.environ, **nowhere, "NO_MKDOCS_2_WARNING": "1"},
+        [sys.executable, "-m", "zensical", "build", "--strict"],
+        cwd=copy, capture_output=True, text=True, env={**os.environ, **nowhere},
     )  # fmt: skip
-    assert built.returncode == 0, built.stderr
-    assert built.stderr.strip() == ""
+    assert built.returncode == 0, built.stdout + built.stderr
     return {
         path.relative_to(folder).as_posix(): Links(path.read_text(encoding="utf-8")) for path in folder.rglob("*.html")
     }, folder
@@ -244,6 +248,13 @@ def test_nothing_is_loaded_from_elsewhere(site):
         assert not [address for address in links.loaded if urlsplit(address).netloc], name
     for sheet in folder.rglob("*.css"):
         assert not re.search(r"url\([\"']?https?:", sheet.read_text(encoding="utf-8"))
+
+
+def test_pages_have_no_address_or_link_to_edit_unless_one_is_set(site):
+    _, folder = site
+    page = (folder / "start.html").read_text(encoding="utf-8")
+    assert 'rel="canonical"' not in page
+    assert "/edit/main/docs" not in page
 
 
 def test_links_into_the_repository_exist():

@@ -110,7 +110,7 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
                 cell["problem"] or _first_reason(cell),
             ]
         )
-    return _table(["metric", "score", "floor", "chance", "interval", "calibrated", "p", "verdict", "why"], rows)
+    return _table(["metric", "score", "noise", "chance", "interval", "calibrated", "p", "verdict", "why"], rows)
 
 
 def _side_by_side(summary: Mapping[str, Any]) -> str:
