@@ -157,6 +157,21 @@ def test_the_ladder_of_blocks():
     assert mixed.own_codes < 0.3
 
 
+@pytest.mark.parametrize("shared", [0.0, 0.8])
+def test_the_ladder_of_noisy_blocks_has_the_closed_form(shared):
+    """A block of z + s e, mixed with two codes of noise: 1 / (1 + s^2), however dependent the factors are."""
+    rng = np.random.default_rng(0)
+    factors = np.sqrt(shared) * rng.normal(size=(1500, 1)) + np.sqrt(1 - shared) * rng.normal(size=(1500, 3))
+    noisy = factors + 0.5 * rng.normal(size=factors.shape)
+    blocks = [np.column_stack([y, rng.normal(size=(1500, 2))]) @ rng.normal(size=(3, 3)) for y in noisy.T]
+    for row in unweave.ladder(factors, blocks, quick=True).rows:
+        assert (row.rung, row.mixed_with) == ("one code", ())
+        assert [row.one_code, row.direction] == pytest.approx([0.8, 0.8], abs=0.05)
+        assert row.leakage < 0.03
+    noise = unweave.ladder(factors, rng.normal(size=(1500, 3, 4)), quick=True)
+    assert {row.rung for row in noise.rows} == {"absent"}
+
+
 def test_verdicts_of_small_blocks_model_the_noise_that_codes_of_a_block_share():
     """A model without it scored .76 where r2 is 1, so that r2 got no verdict."""
     factors, blocks = citris(0, 300)
