@@ -425,6 +425,12 @@ class CodesDescription:
     fingerprint: str
     is_posterior: bool = False
     trained_with: str = ""  # the objective, if `unweave.models` trained the encoder
+    units: tuple[str, ...] = ()  # blocks, and codes in no block, if there are blocks
+
+    @property
+    def unit_names(self) -> tuple[str, ...]:
+        """Names of the rows of matrices of codes and factors."""
+        return self.units or self.code_names
 
 
 @dataclass(frozen=True)
@@ -517,6 +523,7 @@ class EvaluationData:
                     evidence.fingerprint,
                     evidence.posterior is not None,
                     "" if evidence.posterior is None else evidence.posterior.trained_with,
+                    tuple(evidence.code_units) if evidence.has_blocks else (),
                 )
                 for name, evidence in evidences.items()
             },
