@@ -21,7 +21,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from numpy.typing import NDArray
 
-from unweave.errors import FileError, InputError
+from unweave.errors import InputError
 from unweave.estimators.information import Histogram
 from unweave.evaluation import Evaluation
 from unweave.evidence import Evidence
@@ -519,13 +519,3 @@ def write_pages(
             write_output(path, page())
             written.append(path)
     return written
-
-
-def read_evaluation(path: Path) -> Evaluation:
-    """Read an evaluation that was written by ``Evaluation.save``."""
-    try:
-        return Evaluation.load(path)
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}; name a file that Evaluation.save wrote.") from None
-    except UnicodeDecodeError:
-        raise FileError(f"{path} is not text: name a file that Evaluation.save wrote.") from None
