@@ -310,6 +310,9 @@ def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -
     """Render the page of a summary; its content policy allows its own script and no other."""
     script = files("unweave.report").joinpath("templates/behaviour.js").read_text(encoding="utf-8")
     page, style = _page_templates()
+    pairs = {pair["factor"]: pair for of_one in summary["pairs"].values() for pair in of_one}
+    # from the positions of factors and codes on some rows, the page draws the scatter plot of a cell
+    points = {"factors": {name: pair["x"] for name, pair in pairs.items()}, "codes": summary["drawn_codes"]}
     return page.render(
         summary=summary,
         pictures=pictures,
@@ -319,9 +322,9 @@ def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -
         script=script,
         style=style,
         policy=content_policy(style, script),
-        pairs=_pairs(summary),
+        pairs=pairs,
         embedded=_embedded(summary),
-        points=_embedded(_points(summary)) if any(summary["drawn_codes"].values()) else "",
+        points=_embedded(points) if any(summary["drawn_codes"].values()) else "",
     )
 
 
@@ -434,12 +437,6 @@ def _shared_names(scores: Sequence[str]) -> str:
     return listed(shown, 12)
 
 
-def _points(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Positions of factors and codes on some rows, from which the page draws the scatter plot of a cell."""
-    factors = {pair["factor"]: pair["x"] for of_one in summary["pairs"].values() for pair in of_one}
-    return {"factors": factors, "codes": summary["drawn_codes"]}
-
-
 def _grouped(items: list[Item], key: Callable[[Item], object]) -> list[list[Item]]:
     groups: dict[object, list[Item]] = {}
     for item in items:
@@ -474,11 +471,6 @@ def _best_rows(matrix: Mapping[str, Any], pairs: Mapping[str, Any]) -> list[int]
         else:
             best.append(max(range(len(sizes)), key=sizes.__getitem__) if max(sizes) > 0 else -1)
     return best
-
-
-def _pairs(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the points of the scatter plot of each factor and its code, if there is one representation."""
-    return {pair["factor"]: pair for of_one in summary["pairs"].values() for pair in of_one}
 
 
 def _dots(pair: Mapping[str, Any]) -> str:
