@@ -28,6 +28,7 @@ from unweave.card.explain import explanation
 from unweave.cli.demos import DEMO_BUDGET, introduction, scene_encoders
 from unweave.evaluation import compare
 from unweave.evaluation.choose import PANEL_VERSION, QUESTIONS
+from unweave.evaluation.environments import Environments
 from unweave.evaluation.probe import ProbeReport
 from unweave.evaluation.results import SCHEMA as EVALUATION_SCHEMA
 from unweave.evaluation.results import EvaluationData, Row
@@ -209,6 +210,9 @@ def schemas() -> str:
         },
         AUDIT_SCHEMA: {"ticks": texts, **json_schema(Audit)["properties"]},
         "unweave.probe/1": {**json_schema(ProbeReport)["properties"], "sentences": texts},
+        "unweave.environments/1": {
+            **json_schema(Environments)["properties"], "verdicts": anything, "headline": json_schema(str)
+        },
         "unweave.unlabelled/1": json_schema(Unlabelled)["properties"],
         "unweave.leaderboard/1": json_schema(Leaderboard)["properties"],
         "unweave.runs/1": {"rows": listed, "letters": anything},

@@ -200,20 +200,12 @@ def _finding(item: Any, _kind: object) -> Finding:
         raise ValueError("this is not a finding: it needs kind, quantities, factors and codes") from None
 
 
-def _is_array(kind: Any) -> bool:
-    return get_origin(kind) is np.ndarray
-
-
-def _is_literal(kind: Any) -> bool:
-    return get_origin(kind) is Literal
-
-
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter()
     for kind, read in ((float, _number), (int, _whole), (bool, _truth), (str, _text), (Finding, _finding)):
         converter.register_structure_hook(kind, read)
-    converter.register_structure_hook_func(_is_array, _array)
-    converter.register_structure_hook_func(_is_literal, _one_of)
+    converter.register_structure_hook_func(lambda kind: get_origin(kind) is np.ndarray, _array)
+    converter.register_structure_hook_func(lambda kind: get_origin(kind) is Literal, _one_of)
     return converter
 
 

@@ -14,7 +14,7 @@ from matplotlib.patches import Circle, Patch, Rectangle
 from numpy.typing import ArrayLike
 
 from unweave.arrays import FloatArray
-from unweave.report.figures.geometry import FAINT, GEOMETRY_COLOURS, INK
+from unweave.report.figures.geometry import FAINT, GEOMETRY_COLOURS, INK, constrained_figure
 
 PANELS_ACROSS = 4
 
@@ -161,7 +161,7 @@ def _colours(n: int) -> list[tuple[float, ...]]:
 def projections_figure(rows: FloatArray, names: Sequence[str]) -> Figure:
     """Return a scatter plot matrix of the columns, with histograms on the diagonal."""
     n = rows.shape[1]
-    figure = _figure(1.5 * n, 1.5 * n)
+    figure = constrained_figure(1.5 * n, 1.5 * n)
     grid = figure.subplots(n, n, squeeze=False)
     for i, j in ((i, j) for i in range(n) for j in range(n)):
         axes = grid[i][j]
@@ -180,7 +180,7 @@ def projections_figure(rows: FloatArray, names: Sequence[str]) -> Figure:
 
 def clouds_figure(clouds: Mapping[str, Sequence[FloatArray]], names: Sequence[str]) -> Figure:
     """Return scatter plots of point clouds (n x 2), with one row per key of ``clouds`` and one column per name."""
-    figure = _figure(1.7 * len(names), 1.8 * len(clouds))
+    figure = constrained_figure(1.7 * len(names), 1.8 * len(clouds))
     grid = figure.subplots(len(clouds), len(names), squeeze=False, sharex=True, sharey=True)
     for row, (label, points) in zip(grid, clouds.items(), strict=True):
         for axes, name, cloud in zip(row, names, points, strict=True):
@@ -213,7 +213,7 @@ def contour_grid_figure(
         Values that are drawn as bars below each panel. The joint entropy is drawn in grey.
     """
     n_rows = 1 if entropies is None else 2
-    figure = _figure(3.2 * len(panels), 3.0 if entropies is None else 4.3)
+    figure = constrained_figure(3.2 * len(panels), 3.0 if entropies is None else 4.3)
     ratios = [3] if entropies is None else [3, 1.6]
     grid = figure.subplots(n_rows, len(panels), squeeze=False, gridspec_kw={"height_ratios": ratios}, sharey="row")
     low, high = data.min(axis=0) - 0.2, data.max(axis=0) + 0.2
@@ -249,7 +249,7 @@ def image_grid_figure(
 ) -> Figure:
     """Return rows of images (row x column x height x width). If they are signed, zero is white."""
     n_rows, n_columns = images.shape[:2]
-    figure = _figure(1.0 + 1.05 * n_columns, 0.4 + 1.05 * n_rows)
+    figure = constrained_figure(1.0 + 1.05 * n_columns, 0.4 + 1.05 * n_rows)
     grid = figure.subplots(n_rows, n_columns, squeeze=False)
     for i, row in enumerate(images):
         size = float(np.abs(row).max()) or 1.0
@@ -272,7 +272,7 @@ def mark_table_figure(
     rows: Mapping[str, Sequence[tuple[str, str]]], columns: Sequence[str], *, title: str = ""
 ) -> Figure:
     """Return a table with one row per name. Each cell has a pair of marks: ours and that of the paper."""
-    figure = _figure(2.2 + 1.15 * len(columns), 0.9 + 0.36 * len(rows))
+    figure = constrained_figure(2.2 + 1.15 * len(columns), 0.9 + 0.36 * len(rows))
     axes = figure.add_subplot()
     for i, (name, pairs) in enumerate(rows.items()):
         axes.text(-0.1, i + 0.5, name, ha="right", va="center", fontsize=9, color=INK)
@@ -310,7 +310,7 @@ def interval_figure(
 ) -> Figure:
     """Return the intervals between the lower and upper bounds of each term for each model."""
     terms = list(next(iter(intervals.values())))
-    figure = _figure(1.2 + 0.55 * len(intervals) * len(terms), 3.4)
+    figure = constrained_figure(1.2 + 0.55 * len(intervals) * len(terms), 3.4)
     axes = figure.add_subplot()
     positions, labels = [], []
     for column, term in enumerate(terms):
@@ -346,7 +346,7 @@ def circles_figure(systems: Mapping[str, Mapping[str, float]]) -> Figure:
     The area of a circle is the information of the source about y. The overlap of the inner circles is the redundant
     information, and the area outside them is the synergistic information.
     """
-    figure = _figure(3.3 * len(systems), 3.9)
+    figure = constrained_figure(3.3 * len(systems), 3.9)
     for axes, (title, parts) in zip(figure.subplots(1, len(systems), squeeze=False)[0], systems.items(), strict=True):
         _draw_circles(axes, parts)
         axes.set_title(title, fontsize=10)
@@ -402,7 +402,7 @@ def _overlap(first: float, second: float, apart: float) -> float:
 
 def bands_figure(systems: Mapping[str, Mapping[str, float]], *, unit: str = "nats") -> Figure:
     """Return one panel per system: its four parts side by side, above the information of both sources and of each."""
-    figure = _figure(7.4, 1.75 * len(systems) + 0.6)
+    figure = constrained_figure(7.4, 1.75 * len(systems) + 0.6)
     grid = figure.subplots(len(systems), 1, squeeze=False, sharex=True)[:, 0]
     for axes, (title, parts) in zip(grid, systems.items(), strict=True):
         # in order: unique to the code, redundant, unique to the rest, and synergistic
@@ -436,7 +436,7 @@ def gap_figure(systems: Mapping[str, tuple[float, float, float]]) -> Figure:
     The three numbers of a system are the information about a factor of the best code, of the second best code, and of
     all codes but the best. The green part is the score, and the red part is subtracted.
     """
-    figure = _figure(7.4, 1.2 * len(systems) + 0.9)
+    figure = constrained_figure(7.4, 1.2 * len(systems) + 0.9)
     axes = figure.subplots()
     axis_end = max(best for best, _, _ in systems.values())
     for row, (best, second, rest) in enumerate(systems.values()):
@@ -458,9 +458,3 @@ def _quiet(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="x" if axes.get_xlabel() else "y", color=FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
-
-
-def _figure(width: float, height: float) -> Figure:
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure

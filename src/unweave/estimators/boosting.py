@@ -40,7 +40,11 @@ class BinnedCodes:
     def of(cls, codes: FloatArray) -> BinnedCodes:
         """Codes in 255 bins of about equal mass, whose edges lie in gaps."""
         edges = cls.edges_of(codes)
-        bins = bin_numbers(edges, codes)
+        return cls.at(edges, bin_numbers(edges, codes))
+
+    @classmethod
+    def at(cls, edges: tuple[FloatArray, ...], bins: Bytes) -> BinnedCodes:
+        """Codes whose bin numbers for these edges are known."""
         n_codes, n_rows = bins.shape
         cells = bins * np.int32(n_codes) + np.arange(n_codes, dtype=np.int32)[:, None]
         rows = np.broadcast_to(np.arange(n_rows, dtype=np.int32), bins.shape)
@@ -206,7 +210,11 @@ class Boosted:
 
     def predict(self, codes: FloatArray, start: int = 0, stop: int | None = None) -> FloatArray:
         """Predictions (rows x targets) by the rounds from ``start`` to ``stop``; the first round adds the base."""
-        bins, n_targets = bin_numbers(self.edges, codes), self.base.size
+        return self.predict_binned(bin_numbers(self.edges, codes), start, stop)
+
+    def predict_binned(self, bins: Bytes, start: int = 0, stop: int | None = None) -> FloatArray:
+        """The same for codes whose bin numbers are known."""
+        n_targets = self.base.size
         found = np.zeros((n_targets, bins.shape[1]))
         at_once = max(1, LEAVES_TOGETHER // found.size)
         stop = len(self.rounds) if stop is None else stop

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from unweave.errors import InputError, OptionError
 from unweave.estimators.correlation import Spearman, best_matching
 from unweave.estimators.energy import SortedColumns, sliced
 from unweave.estimators.independence import Regressors, standardised
-from unweave.evidence import Evidence, EvidenceOptions
+from unweave.evidence import Evidence
 from unweave.evidence.columns import data_frame
 from unweave.evidence.splits import renumbered
 from unweave.metrics.matrices import unit_correlation_matrix
@@ -189,10 +189,10 @@ def environments(
     *,
     factors: object = None,
     graph: object = None,
-    reference: str = OBSERVATIONAL,
+    observational: str = OBSERVATIONAL,
     level: float = 0.95,
     rng: int = 0,
-    **options: Unpack[EvidenceOptions],
+    **options: Any,
 ) -> Environments:
     """Test which codes shift under which intervention, and whether it is exactly one.
 
@@ -207,7 +207,7 @@ def environments(
     graph : matrix, pairs of (cause, effect) or a networkx graph, optional
         The true graph between the targets; entry [i, j] of a matrix is not 0 if i is a cause of j, in the order of the
         factors, or of the targets in sorted order if there are no factors.
-    reference : str
+    observational : str
         Label of the rows without an intervention.
     level : float
         Confidence level of the intervals; 1 - level is the family-wise error of all tests together.
@@ -245,7 +245,7 @@ def environments(
     else:
         evidence = Evidence(factors, codes, environments=environments, **options)
     with one_thread():
-        return _found(evidence, graph, reference, level, rng)
+        return _found(evidence, graph, observational, level, rng)
 
 
 def _found(evidence: Evidence, graph: object, reference: str, level: float, seed: int) -> Environments:
@@ -320,7 +320,7 @@ class _Data:
             shown = ", ".join(map(repr, labels[:5])) + ", ..." * (len(labels) > 5)
             raise InputError(
                 f"No row is labelled {reference!r} (the labels are {shown}): name the label without an intervention "
-                "with reference=."
+                "with observational=."
             )
         names = tuple(name for name in labels if name != reference)
         if not names:

@@ -30,6 +30,7 @@ from unweave.evaluation.choose import (
     expected_seconds,
     fitting_metrics,
 )
+from unweave.evaluation.environments import environments
 from unweave.evaluation.results import (
     Evaluation,
     EvaluationData,
@@ -137,16 +138,14 @@ def _scored(rows: Sequence[Row], representation: str, chosen: Mapping[str, Any])
         for label, row in _first_rows(rows, representation).items()
         if row.score is not None and not row.problem
     }
-    return Scored(first, {label: _seeded(chosen[label], row.seed) for label, row in first.items()})
+    seeded = {label: row.seed for label, row in first.items() if row.seed is not None}
+    of_seeds = {label: functools.partial(chosen[label], rng=seed) for label, seed in seeded.items()}
+    return Scored(first, {label: of_seeds.get(label, chosen[label]) for label in first})
 
 
 def _first_rows(rows: Sequence[Row], representation: str) -> dict[str, Row]:
     """Rows of a representation by label; where there are several seeds, the row of the first."""
     return {row.label: row for row in reversed(rows) if row.representation == representation}
-
-
-def _seeded(entry: Any, seed: int | None) -> Any:
-    return entry if seed is None else functools.partial(entry, rng=seed)
 
 
 def _compared(
@@ -498,6 +497,7 @@ def _run(
         metrics = list(metrics)  # every representation reads them again, which an iterator does not allow
     is_panel = metrics in (None, "panel")
     given = evidences
+    by_environment = {name: environments(one) for name, one in given.items() if one.environments is not None}
     evidences, screening = screened_first(given, screen, is_panel)
     of_ladder = _of_ladder(given, evidences)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
@@ -543,7 +543,8 @@ def _run(
     known |= _pictures(rows, evidences)
     known["traversals"] = _traversals(rows, evidences)
     known |= _ladders(of_ladder, assurance, is_panel, chosen)
-    data = EvaluationData.of(evidences, **known, screening=screening, panel=PANEL_VERSION * is_panel or None)
+    known |= {"environments": by_environment, "screening": screening}
+    data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
 
 
@@ -686,21 +687,17 @@ def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None
     # options change the chance level
     chance = result_or_reason(lambda: _chance(card, evidence), card.name) if label == card.name else None
     problem = next((found for found in (score, chance) if isinstance(found, Finding)), None)
+    defaults = {name: option.default for name, option in metric_of(entry).options.items()}
     return Row(
         representation=name,
         label=label,
-        card=CardDescription.of(card, _options_in_force(entry)),
+        card=CardDescription.of(card, defaults | dict(stated_options(entry))),
         seed=seed,
         score=score if isinstance(score, Score) else None,
         problem=problem,
         chance=None if problem else cast(float | None, chance),
         seconds=time.process_time() - start,
     )
-
-
-def _options_in_force(entry: Any) -> dict[str, Any]:
-    defaults = {name: option.default for name, option in metric_of(entry).options.items()}
-    return defaults | dict(stated_options(entry))
 
 
 def _chance(card: Card, evidence: Evidence) -> float | None:

@@ -22,6 +22,7 @@ from unweave.card.card import CardDescription
 from unweave.codec import CodecError, plain_data, read_json, read_record, restored
 from unweave.errors import FileError, InputError, OptionError, UnweaveError
 from unweave.estimators.independence import corrected
+from unweave.evaluation.environments import Environments
 from unweave.evidence import Evidence
 from unweave.evidence.columns import data_frame, quoted
 from unweave.findings import Finding, sentence_of_several
@@ -474,7 +475,7 @@ class EvaluationData:
     comparison. ``ladders`` are computed with the panel and with `identification`; ``ladder_problems`` say why there is
     none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``drawn_codes`` are the codes on the
     rows of ``matched_pairs``, for scatter plots of any pair, and ``traversals`` those of a decoder without factors, the
-    most important latents first.
+    most important latents first. ``environments`` says which codes shift under which intervention.
     """
 
     n_rows: int
@@ -492,6 +493,7 @@ class EvaluationData:
     ladder_problems: dict[str, str] = field(default_factory=dict)
     ladder_comparison: Comparison | None = None
     traversals: dict[str, tuple[Traversal, ...]] = field(default_factory=dict)
+    environments: dict[str, Environments] = field(default_factory=dict)
 
     @classmethod
     def of(cls, evidences: Mapping[str, Evidence], **found: Any) -> Self:
@@ -520,7 +522,7 @@ class EvaluationData:
     def of_one(self, name: str) -> Self:
         """What is known of one representation, without the comparisons."""
         entries = ("representations", "diagnosis", "screening", "matched_pairs", "ladders", "ladder_problems")
-        by_name = (*entries, "traversals", "drawn_codes")
+        by_name = (*entries, "traversals", "drawn_codes", "environments")
         kept: dict[str, Any] = {
             entry: {key: item for key, item in getattr(self, entry).items() if key == name} for entry in by_name
         }

@@ -441,7 +441,9 @@ class Evidence(Derivable):
         self.factor_levels: tuple[Levels | None, ...] = inputs.factors.levels if inputs.factors else ()
         self.factor_tables = dict(inputs.probabilities)
         points = values_of(inputs.codes, self.n_rows)
-        self.code_columns: Columns = DenseColumns(within_reach(points) if inputs.posterior is None else points)
+        if inputs.posterior is None and inputs.codes is not None:
+            points = within_reach(points, inputs.codes.sum_of_squares)
+        self.code_columns: Columns = DenseColumns(points)
         self.code_names: tuple[str, ...] = names_of(inputs.codes)
         self.posterior = inputs.posterior
         self.nuisances = values_of(inputs.nuisances, self.n_rows)
@@ -519,4 +521,5 @@ def _declared_kinds(given: Inputs, kinds: KindsGiven) -> tuple[DeclaredKind, ...
     factors = given.factors
     if factors is None:
         return ()
-    return resolved_kinds(factors.values, factors.names, factors.is_text, kinds, given.probabilities)
+    complete = bool(np.isfinite(factors.sum_of_squares))
+    return resolved_kinds(factors.values, factors.names, factors.is_text, kinds, given.probabilities, complete)

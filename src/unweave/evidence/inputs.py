@@ -251,15 +251,15 @@ def _one_hot(factors: Table) -> list[list[str]]:
     """Names of neighbouring factors, three at least, of which exactly one is 1 in every row and the others are 0."""
     found: list[list[str]] = []
     names: list[str] = []
-    total = np.zeros(factors.values.shape[0])
+    total = np.zeros(())
     for name, column in zip(factors.names, factors.values.T, strict=True):
         binary = all(((part == 0) | (part == 1)).all() for part in (column[:FIRST], column))
-        names, total = ([*names, name], total + column) if binary else ([], np.zeros_like(total))
+        names, total = ([*names, name], total + column) if binary else ([], np.zeros(()))
         if names and total.max() > 1:
             names, total = [name], column.copy()
         if names and total.min() == 1:
             found += [names] if len(names) > 2 else []
-            names, total = [], np.zeros_like(total)
+            names, total = [], np.zeros(())
     return found
 
 

@@ -447,7 +447,7 @@ def split_concepts(concepts: object, codes: object = None, *, fewest: int = 5) -
             continue
         best = own[hits[own, j].argmax()]
         main[j], coverage[j] = best, hits[best, j] / n_present[j]
-        covered = _rows_of(columns, own)
+        covered = np.unique(columns.chosen(own).rows)
         together[j] = present[covered, j].sum() / n_present[j]
         if MAIN <= coverage[j] < 1:
             absorbing[j] = _n_absorbing(columns, own, int(best), present[:, j] > 0, fewest)
@@ -462,10 +462,6 @@ def _by_luck(present: FloatArray, columns: SparseColumns, hits: FloatArray, fewe
     found = np.ones_like(precision)
     found[pairs] = upper_tail(hits[pairs], len(present), n_present[pairs[1]], size[pairs[0]])
     return found
-
-
-def _rows_of(columns: SparseColumns, which: NDArray[np.intp]) -> NDArray[np.intp]:
-    return np.unique(columns.chosen(which).rows)
 
 
 def _n_absorbing(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from unweave.arrays import FloatArray, Labels, Rows
+from unweave.arrays import FloatArray, Rows
 from unweave.card import Seed, Several, metric, seed_from
 from unweave.estimators.correlation import Spearman, best_matching
 from unweave.estimators.counts import label_entropies
@@ -53,7 +53,7 @@ leakage_metric = functools.partial(metric, measures="modularity", best=0.0, take
 @memoised(on="both")
 def own_units(evidence: Evidence) -> NDArray[np.intp]:
     """The unit of every concept, by name or by the best matching; -1 for constant concepts and those without a unit."""
-    names, found = tuple(evidence.code_units), np.full(evidence.n_factors, -1)
+    names, found = list(evidence.code_units), np.full(evidence.n_factors, -1)
     if set(evidence.factor_names) <= set(names):
         found[:] = [names.index(name) for name in evidence.factor_names]
     else:
@@ -64,7 +64,7 @@ def own_units(evidence: Evidence) -> NDArray[np.intp]:
     return np.where(varying(evidence), found, -1)
 
 
-def log_odds(bins: Labels, classes: Labels, folds: Sequence[tuple[Rows, Rows]]) -> FloatArray:
+def log_odds(bins: Rows, classes: Rows, folds: Sequence[tuple[Rows, Rows]]) -> FloatArray:
     """Out-of-fold log odds of every class (rows x classes) by its share among training rows in the same bin.
 
     Shares are smoothed by one row with the shares of all training rows. Of two classes, only the second is needed.
@@ -84,7 +84,7 @@ def log_odds(bins: Labels, classes: Labels, folds: Sequence[tuple[Rows, Rows]]) 
     return found[:, 1:] if n_classes == 2 else found
 
 
-def mean_area(scores: FloatArray, classes: Labels, folds: Sequence[tuple[Rows, Rows]]) -> float:
+def mean_area(scores: FloatArray, classes: Rows, folds: Sequence[tuple[Rows, Rows]]) -> float:
     """Area under the ROC curve of every class against the others, mean over folds and classes; nan if none is defined.
 
     >>> mean_area(np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 1]), [(np.arange(3), np.arange(3))])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray, Labels, Rows
 from unweave.card import Assumption, MetricUndefined
 from unweave.estimators import correlation as correlations
-from unweave.estimators.correlation import Correlation, SparseCorrelation, Spearman
+from unweave.estimators.correlation import Correlation, Pearson, SparseCorrelation, Spearman
 from unweave.estimators.counts import label_entropies
 from unweave.estimators.information import FactorLabels, Information
 from unweave.estimators.linear_probes import Linear
@@ -201,6 +201,11 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
         matrix = correlations_from(evidence.row_summary.plan, evidence.row_summary.totals)
         matrix[:, ~varying(evidence)] = np.nan
         return matrix
+    plain = correlation == Pearson() and evidence.sparse_codes is None and evidence.permuted_from is None
+    if plain and all(kind.is_numeric for kind in evidence.kinds):
+        matrix = correlations.product_correlation_matrix(evidence.factors, evidence.codes)
+        if matrix is not None:
+            return matrix
     bases = factor_bases(evidence, correlation)
     if evidence.sparse_codes is not None:
         sparse = own_or_default(SparseCorrelation.of_sparse_codes, correlation)(bases, evidence.sparse_codes)
@@ -373,6 +378,12 @@ class ObservedColumns:
         """The codes as points (n x m), without their posteriors."""
         return self.evidence.codes
 
+    @property
+    def continuous_factors(self) -> dict[int, FloatArray]:
+        """Values of the factors that have no levels, by their places."""
+        kinds, values = self.evidence.kinds, self.evidence.factors
+        return {j: values[:, j] for j, kind in enumerate(kinds) if kind.is_numeric and not kind.has_classes}
+
     def factor_labels(self, estimator: FactorLabels) -> tuple[Labels, ...]:
         """The estimator's labels of every factor."""
         return factor_labels(self.evidence, estimator)
@@ -450,13 +461,10 @@ class Importance:
 ROWS_OF_PARTS = 2.5  # largest number of rows of a whole, relative to a part of it that is fitted on the same bins
 
 
-@for_all_drawn
-def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, seed: int) -> list[Importance]:
-    """Importance of every unit for every factor, from one probe per factor fitted on the training rows.
-
-    Permutations of the same rows are fitted together, to the training rows of their original. So are large parts of the
-    same rows, each to its own training rows. Blocks are fitted alone: their readouts differ between permutations.
-    """
+def _fitted_together(
+    evidences: Sequence[Evidence], test_share: float, seed: int
+) -> Iterable[tuple[Evidence, list[Evidence]]]:
+    """Groups of evidence that one call fits, each with the evidence whose split they share."""
     fits: dict[int, tuple[Evidence, list[Evidence]]] = {}
     for evidence in evidences:
         original = _fitted_with(evidence, test_share, seed)
@@ -464,8 +472,23 @@ def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, s
             original = evidence if evidence.permuted_from is None else evidence.permuted_from[0]
         key = evidence if evidence.has_blocks else original
         fits.setdefault(id(key), (original, []))[1].append(evidence)
+    return fits.values()
+
+
+def _among(places: Rows, rows: Rows | None) -> NDArray[np.bool_]:
+    """Which of these rows of the whole a part has; all, if there is no part."""
+    return np.ones(places.size, dtype=bool) if rows is None else np.isin(places, rows, assume_unique=True)
+
+
+@for_all_drawn
+def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, seed: int) -> list[Importance]:
+    """Importance of every unit for every factor, from one probe per factor fitted on the training rows.
+
+    Permutations of the same rows are fitted together, to the training rows of their original. So are large parts of the
+    same rows, each to its own training rows. Blocks are fitted alone: their readouts differ between permutations.
+    """
     found = {}
-    for original, alike in fits.values():
+    for original, alike in _fitted_together(evidences, test_share, seed):
         train, test = original.split(test_share, seed)
         codes = probed_codes(original if alike[0].permuted_from is None else alike[0], probe)
         unit_of = np.arange(alike[0].n_codes)
@@ -477,19 +500,16 @@ def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, s
         whole = [_spread(target, rows, original.n_rows) for target, rows in zip(targets, own, strict=True)]
         options: dict[str, Any] = {}
         if any(rows is not None for rows in own):
-            options["used"] = [np.isin(train, rows, assume_unique=True) for rows in own]
+            options["used"] = [_among(train, rows) for rows in own]
         fit = own_or_default(Probe.probe_each, probe)
         probed = fit(codes[train], [target[train] for target in whole], codes[test], seed, **options)
         for evidence in alike:
             matrix = np.full((unit_of.max() + 1, evidence.n_factors), np.nan)
             found[id(evidence)] = Importance(matrix, *np.full((2, evidence.n_factors), np.nan))
         for (evidence, j), target, rows, (weights, predicted) in zip(pairs, whole, own, probed, strict=True):
-            of, sides, here = found[id(evidence)], (train, test), predicted
-            if rows is not None:
-                tested = np.isin(test, rows, assume_unique=True)
-                sides, here = (train[np.isin(train, rows, assume_unique=True)], test[tested]), predicted[tested]
+            of, tested = found[id(evidence)], _among(test, rows)
             of.matrix[:, j] = weights if unit_of.size == len(of.matrix) else np.bincount(unit_of, weights)
-            of.skill[j], of.accuracy[j] = _held_out(here, target, *sides)
+            of.skill[j], of.accuracy[j] = _held_out(predicted[tested], target, train[_among(train, rows)], test[tested])
     return [found[id(evidence)] for evidence in evidences]
 
 
@@ -531,16 +551,17 @@ def _targets(evidence: Evidence, j: int) -> NDArray[Any]:
 
 
 CORRELATED_FACTORS = 0.3
-ROWS_FIRST, ROWS_ENOUGH = 2_000, 20_000  # with the latter, the standard error of a correlation is below 0.01
+ROWS_FIRST, ROWS_ENOUGH = 1_000, 20_000  # with the latter, the standard error of a correlation is below 0.01
 CODES_PER_ROW = 0.05
 
 
 @memoised(on="factors")
 def _factors_not_correlated(evidence: Evidence) -> bool:
-    if evidence.n_rows > 2 * ROWS_FIRST and all(kind.is_numeric for kind in evidence.kinds):
-        largest = _largest_correlation(evidence, ROWS_FIRST)
-        if largest < CORRELATED_FACTORS - 5 / np.sqrt(ROWS_FIRST):  # by five standard errors
-            return True
+    if all(kind.is_numeric for kind in evidence.kinds):
+        for n_rows in (ROWS_FIRST, 4 * ROWS_FIRST):
+            limit = CORRELATED_FACTORS - 5 / np.sqrt(n_rows)  # five standard errors away
+            if evidence.n_rows > 2 * n_rows and _largest_correlation(evidence, n_rows) < limit:
+                return True
     largest = _largest_correlation(evidence, ROWS_ENOUGH)
     return not largest > CORRELATED_FACTORS + 2 / np.sqrt(min(evidence.n_rows, ROWS_ENOUGH))
 
@@ -549,7 +570,12 @@ def _largest_correlation(evidence: Evidence, most_rows: int) -> float:
     """Largest rank correlation of two factors that vary, on at most so many random rows; 0 for one factor."""
     if evidence.n_rows > most_rows:
         stream = random_stream(0, "rows for correlations of factors")
-        chosen = stream.choice(evidence.n_rows, most_rows, replace=False)
+        chosen = stream.choice(evidence.n_rows, most_rows, replace=False, shuffle=False)
+        if all(kind.is_numeric for kind in evidence.kinds):
+            columns = (np.take(evidence.factors[:, j], chosen) for j in range(evidence.n_factors))
+            bases = [correlations.orthonormal_basis(correlations.ranks(column)[:, None]) for column in columns]
+            between = correlations.canonical_correlation_matrix(bases)[np.triu_indices(len(bases), k=1)]
+            return float(np.max(between, initial=0.0, where=~np.isnan(between)))
         evidence = evidence.factors_alone().rows(chosen)
     between = factor_correlation_matrix(evidence, Spearman())[np.triu_indices(evidence.n_factors, k=1)]
     return float(np.max(between, initial=0.0, where=~np.isnan(between)))

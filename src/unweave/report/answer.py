@@ -24,7 +24,7 @@ from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
 from unweave.metrics.manifolds import largest_drop
-from unweave.sentences import between, brief, fixed, listed, reported_score, say
+from unweave.sentences import between, brief, counted, fixed, listed, reported_score, say
 from unweave.trust.comparison import Comparison, tied_with_best
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.verdict_record import Level, Reason
@@ -184,11 +184,14 @@ def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
         state=_state(row),
         words=say("rung_in_words", rung=_state(row), n_codes=len(codes)),
         where=where,
-        recovery=_known(getattr(row, recovery)) if recovery else None,
-        low=_known(low),
-        high=_known(high),
-        **{name: _known(getattr(row, name)) for name in ("one_code", "own_codes", "direction", "readable", "leakage")},
-        most_leakage=_known(min(1.0, row.leakage + row.noise)),
+        recovery=none_if_nan(getattr(row, recovery)) if recovery else None,
+        low=none_if_nan(low),
+        high=none_if_nan(high),
+        **{
+            name: none_if_nan(getattr(row, name))
+            for name in ("one_code", "own_codes", "direction", "readable", "leakage")
+        },
+        most_leakage=none_if_nan(min(1.0, row.leakage + row.noise)),
         leaks_into=row.leaks_into,
         note=_note(row, kind, quick),
     )
@@ -221,7 +224,8 @@ def _note(row: LadderRow, kind: str, quick: bool) -> str:
     return say("note_of", reason="unread" if state is FactorState.ABSENT and quick else state, others=others)
 
 
-def _known(number: float) -> float | None:
+def none_if_nan(number: float) -> float | None:
+    """A number for plain data."""
     return None if math.isnan(number) else float(number)
 
 
@@ -322,7 +326,7 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum |
         known = np.where(np.isnan(matrix[i]), -np.inf, matrix[i])
         has_partner = bool(np.isfinite(matrix[i]).any())
         partner, shared = (names[int(known.argmax())], float(known.max())) if has_partner else ("", None)
-        entropy, error = (entropies[i], _known(float(errors[i]))) if i in live else (None, None)
+        entropy, error = (entropies[i], none_if_nan(float(errors[i]))) if i in live else (None, None)
         latents.append(LatentRow(names[i], entropy, error, partner, shared, rank < n_used))
     above = [(float(matrix[i, k]), names[i], names[k]) for i, k in itertools.combinations(range(len(names)), 2)]
     pairs = sorted((pair for pair in above if pair[0] >= SHARED), reverse=True)
@@ -330,8 +334,8 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum |
     return LatentSpectrum(
         latents=tuple(latents),
         n_used=n_used,
-        drop=_known(drop),
-        total_correlation=None if total is None else _known(total.value),
+        drop=none_if_nan(drop),
+        total_correlation=None if total is None else none_if_nan(total.value),
         pairs=tuple((one, other, shared) for shared, one, other in pairs),
         n_dead=len(order) - len(live),
     )
@@ -392,6 +396,16 @@ class QuestionLine:
 def n_rows_given(data: EvaluationData) -> int:
     """All rows, also those on which codes were screened; all representations are scored on the others."""
     return data.n_rows + max((found.n_rows for found in data.screening.values()), default=0)
+
+
+def sizes_in_words(data: EvaluationData) -> tuple[str, str]:
+    """The numbers of codes and of rows, as in '4 of 30 codes' if codes were screened and in '300 of 400 rows'."""
+    sizes = [entry.n_codes for entry in data.representations.values()]
+    codes = counted(sizes[0], "code") if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,} codes"
+    if len(data.screening) == len(sizes) == 1:
+        codes = f"{sizes[0]:,} of {counted(max(entry.n_codes for entry in data.screening.values()), 'code')}"
+    n_all = n_rows_given(data)
+    return codes, f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
 
 
 def scored_part(evaluation: Evaluation, row: Row) -> str:
@@ -1012,7 +1026,7 @@ def layers(evaluation: Evaluation, rung: str = "direction") -> Layers | None:
         for row in ladders[name].rows:
             low, high = row.intervals.get(rung, (math.nan, math.nan))
             is_read = row.rung in IN_CODES and row.sample_r2 > noise
-            known = (_known(getattr(row, rung)), _known(low), _known(high))
+            known = (none_if_nan(getattr(row, rung)), none_if_nan(low), none_if_nan(high))
             cells.setdefault(row.factor, []).append(LayerCell(*known, row.rung, is_read))
     numbered = [re.fullmatch(r"(\D*)(\d+)(\D*)", name) for name in names]
     steps = [(found[1], found[3], int(found[2])) for found in numbered if found]

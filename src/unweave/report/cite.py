@@ -188,13 +188,9 @@ def _draw_noun(kind: str) -> str:
 def _interval_sentences(intervals: Iterable[Mapping[str, Any]]) -> list[str]:
     used = dict.fromkeys((interval["level"], interval["kind"]) for interval in intervals)
     return [
-        f"Intervals are {f'{_percent(level)} ' if level else ''}{kind} intervals over samples." for level, kind in used
+        f"Intervals are {f'{100 * level:g} % ' if level else ''}{kind} intervals over samples." for level, kind in used
     ]
 
 
 def _range(numbers: list[int]) -> str:
     return f"{min(numbers):,}" if min(numbers) == max(numbers) else f"{min(numbers):,} to {max(numbers):,}"
-
-
-def _percent(level: float) -> str:
-    return f"{100 * level:g} %"

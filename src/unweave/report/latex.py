@@ -270,7 +270,7 @@ def _after(cell: PaperCell, digits: int) -> str:
     """What follows the number in a column of siunitx: the interval and the mark."""
     if cell.number is None:
         return ""
-    ends = " [{}, {}]".format(*(_signed(end, digits) for end in cell.ends)) if cell.ends else ""
+    ends = " [{}, {}]".format(*(fixed(end, digits).replace(MINUS, "$-$") for end in cell.ends)) if cell.ends else ""
     return ends + (cell.level.latex_mark if cell.level else "")
 
 
@@ -295,10 +295,6 @@ def _column_format(cells: Sequence[PaperCell], digits: int) -> str:
     sign = "-" if any(number.startswith("-") for number in numbers) else ""
     decimals = f".{digits}" if digits else ""
     return f"table-format={sign}{whole}{decimals}" + (f"({max(n_digits, digits)})" if spreads else "")
-
-
-def _signed(value: float, digits: int) -> str:
-    return fixed(value, digits).replace(MINUS, "$-$")
 
 
 def latex_rows(summary: Mapping[str, Any]) -> str:

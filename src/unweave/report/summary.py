@@ -14,6 +14,7 @@ import numpy as np
 from unweave.arrays import FloatArray
 from unweave.codec import plain_data
 from unweave.evaluation import Evaluation, Row
+from unweave.evaluation.environments import Environments
 from unweave.report.answer import (
     ANSWER_SCHEMA,
     Answer,
@@ -22,9 +23,10 @@ from unweave.report.answer import (
     code_lists,
     compared_by,
     fitting_advice,
-    n_rows_given,
     noise_sentence,
+    none_if_nan,
     shared_reasons,
+    sizes_in_words,
     whole_answer,
 )
 from unweave.report.cite import bibtex, methods_paragraph
@@ -109,9 +111,9 @@ def floor_fields(row: Row) -> dict[str, Any] | None:
         "mean": floor.floor,
         "low": float(low),
         "high": float(high),
-        "p_value": _known(floor.p_value),
-        "resolution": _known(floor.resolution),
-        "calibrated": _known(floor.calibrated),
+        "p_value": none_if_nan(floor.p_value),
+        "resolution": none_if_nan(floor.resolution),
+        "calibrated": none_if_nan(floor.calibrated),
         "kind": floor.kind,
         "n_draws": len(draws),
         "note": " ".join(map(str, floor.notes)),
@@ -144,7 +146,7 @@ def verdict_fields(row: Row, evaluation: Evaluation) -> dict[str, Any] | None:
         return None
     if row.level is Level.NOISE and row.noise_floor is not None:
         floor = row.noise_floor
-        known = {"quantity": "noise floor", "measured": _known(floor.floor), "section": SECTIONS["P4"], "how": ""}
+        known = {"quantity": "noise floor", "measured": none_if_nan(floor.floor), "section": SECTIONS["P4"], "how": ""}
         return {"level": row.level, "reasons": [{"sentence": noise_sentence(row), **known, "instead": ""}]}
     reasons = [
         _reason_fields(reason) | {"instead": fitting_advice(reason, evaluation, row.representation)}
@@ -166,14 +168,10 @@ def _reason_fields(reason: Reason) -> dict[str, Any]:
     return {
         "sentence": reason.sentence,
         "quantity": reason.quantity,
-        "measured": _known(reason.measured),
+        "measured": none_if_nan(reason.measured),
         "section": reason.section,
         "how": reason.how,
     }
-
-
-def _known(number: float) -> float | None:
-    return None if math.isnan(number) else float(number)
 
 
 # key, name, and whether the number is a share, which the page shows as a bar as well
@@ -492,6 +490,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "charts_left_out": len(charts[n_charts:]),
         "diagnosis": [diagnosis_summary(evaluation, name, detail) for name in names] if data.n_rows else [],
         "traversals": data.traversals.get(names[0], ()) if len(names) == 1 else (),
+        "environments": [_environments(name, found) for name, found in data.environments.items()],
     }
     summary["writing"] = {
         "methods": methods_paragraph(summary),
@@ -620,17 +619,28 @@ def _title(evaluation: Evaluation) -> str:
     return "What the codes contain" if names == ("codes",) else f"What {names[0]} contains"
 
 
+def _environments(representation: str, found: Environments) -> dict[str, Any]:
+    """What the page shows of the environments of one representation."""
+    rows = [
+        {
+            "name": name,
+            "n_rows": found.n_rows[name],
+            "sets": ", ".join(f"{code} ({fixed(found[name, code].shift, 2)})" for code in found.direct(name)),
+            "others": ", ".join(code for code in found.shifted(name) if code not in found.direct(name)),
+            "verdict": found.verdict(name),
+        }
+        for name in found.names
+    ]
+    edges = ", ".join(f"{cause} \N{RIGHTWARDS ARROW} {effect}" for cause, effect in found.edges)
+    about = {"headline": found.headline, "n_reference": found.n_rows[found.reference], "notes": found.notes}
+    return {"representation": representation, "rows": rows, "edges": edges, **about}
+
+
 def _subtitle(evaluation: Evaluation) -> str:
     data = evaluation.data
     if not data.n_rows:
         return "A decoder alone, without factors and codes."
-    sizes = [entry.n_codes for entry in data.representations.values()]
-    codes = counted(sizes[0], "code") if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,} codes"
-    given = {entry.n_codes for entry in data.screening.values()}
-    if len(data.screening) == len(sizes) == 1:
-        codes = f"{sizes[0]:,} of {counted(max(given), 'code')}"
-    n_all = n_rows_given(data)
-    rows = f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
+    codes, rows = sizes_in_words(data)
     dropped = f"; {counted(data.n_dropped, 'row')} with missing values dropped" if data.n_dropped else ""
     factors = f"{counted(len(data.factors), 'factor')} and " if data.factors else ""
     return f"{factors}{codes} on {rows}{dropped}."

@@ -129,11 +129,16 @@ def unlabelled_table(found: Unlabelled) -> Group:
     return Group(Text(heading), runs, *_agreement(found))
 
 
+def plain_text(*parts: Any, width: int = 120) -> str:
+    """Return what a terminal of this width would show, without colours; every part begins a line."""
+    buffer = StringIO()
+    Console(file=buffer, width=width, color_system=None, force_jupyter=False).print(*parts, sep="\n")
+    return buffer.getvalue().rstrip()
+
+
 def unlabelled_text(found: Unlabelled) -> str:
     """Return the tables as plain text."""
-    console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
-    console.print(unlabelled_table(found))
-    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+    return plain_text(unlabelled_table(found))
 
 
 def _agreement(found: Unlabelled) -> list[Table | Text]:
@@ -227,10 +232,8 @@ def grouped_table(found: GroupedScores) -> Table:
 
 def grouped_text(found: GroupedScores) -> str:
     """Return the table as plain text, with an explanation of the letters."""
-    console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
-    console.print(grouped_table(found))
-    console.print("Mean ± standard deviation over seeds; settings that share a letter do not differ significantly.")
-    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+    legend = "Mean ± standard deviation over seeds; settings that share a letter do not differ significantly."
+    return plain_text(grouped_table(found), legend)
 
 
 def _cell(score: GroupedScore) -> str:
@@ -248,12 +251,8 @@ def similarity_text(found: Similarity) -> str:
         numbers = (fixed(row.value), f"{fixed(row.lower)} to {fixed(row.upper)}", fixed(row.floor))
         shown = ("", row.note, "") if row.note and row.value != row.value else numbers
         table.add_row(f"{row.first}, {row.second}", row.measure, *shown, fixed(row.calibrated), fixed(row.p_value))
-    console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
-    console.print(
-        table,
-        Text("'unrelated' is the similarity of rows in random order; calibrated is 0 there and 1 for equal codes."),
-    )
-    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+    legend = "'unrelated' is the similarity of rows in random order; calibrated is 0 there and 1 for equal codes."
+    return plain_text(table, Text(legend))
 
 
 def probe_text(found: ProbeReport) -> str:
@@ -272,13 +271,11 @@ def probe_text(found: ProbeReport) -> str:
             *(row.factor, row.layer, row.probe, *numbers, fixed(row.floor), fixed(row.control), needed),
             *(fixed(None if number != number else number) for number in more),
         )
-    console = Console(file=StringIO(), width=140, color_system=None, force_jupyter=False)
-    console.print(table, *(Text(found.sentence(factor)) for factor in found.factors), sep="\n")
-    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+    return plain_text(table, *(Text(found.sentence(factor)) for factor in found.factors), width=140)
 
 
-def environments_text(found: Environments) -> str:
-    """The table of environments, the graph and the headline, as plain text."""
+def environments_table(found: Environments) -> list[Any]:
+    """The table of environments, and sentences about them."""
     table = plain_table()
     for heading in ("intervention", "rows", "sets", "shift", "interval", "also shifts", "verdict"):
         table.add_column(heading, justify="right" if heading in ("rows", "shift", "interval") else "left")
@@ -304,9 +301,12 @@ def environments_text(found: Environments) -> str:
         f"Compared with {found.n_rows[found.reference]} rows {found.reference!r}. 'sets' are codes that shift more "
         "than the other codes explain, and 'shift' is the largest of them: 0 for the same distribution, 1 at most."
     )
-    console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
-    console.print(table, *map(Text, [*texts, *found.notes]), sep="\n")
-    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+    return [table, *map(Text, [*texts, *found.notes])]
+
+
+def environments_text(found: Environments) -> str:
+    """The same as plain text."""
+    return plain_text(*environments_table(found))
 
 
 def _few(names: Sequence[str]) -> str:

@@ -27,9 +27,9 @@ from unweave.report.answer import (
     by_question,
     compared_answer,
     compared_by,
-    n_rows_given,
     screening_sentences,
     shared_reasons,
+    sizes_in_words,
 )
 from unweave.sentences import between, counted, fixed, listed, say
 from unweave.trust.verdict_record import Level
@@ -178,6 +178,11 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
     parts += [Prose(sentence) for sentence in screening_sentences(evaluation)]
     parts += [Text()]
     parts += _comparison(evaluation) if several else _one_representation(evaluation, width)
+    for name, found in evaluation.data.environments.items():
+        from unweave.report.tables import environments_table  # late: tables use this module
+
+        parts += [Text(), Text(f"Interventions on {name}" if several else "Interventions", style="bold")]
+        parts += environments_table(found)
     reasons = shared_reasons(evaluation)
     if reasons:
         parts += [Text(), Text("Why some scores are not trusted", style="bold")]
@@ -292,12 +297,6 @@ def _heading(evaluation: Evaluation) -> str:
         factors = ", ".join(f"{factor.name} {factor.kind}" for factor in data.factors)
     else:
         factors = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    sizes = {entry.n_codes for entry in data.representations.values()}
-    codes = counted(min(sizes), "code") if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)} codes"
-    given = [entry.n_codes for entry in data.screening.values()]
-    if len(given) == len(data.representations) == 1:
-        codes = f"{min(sizes):,} of {counted(max(given), 'code')}"
+    codes, rows = sizes_in_words(data)
     stated = f"{counted(len(data.factors), 'factor')} ({factors})" if factors else "no factors"
-    n_all = n_rows_given(data)
-    rows = f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
     return f"{rows}, {stated}, {codes}"

@@ -46,6 +46,7 @@ NO_PAIR = 0.85  # largest share that low-degree functions of two factors may lea
 MOST_FACTORS_IN_ALL_PAIRS = 50
 SOURCES_OF_MANY = 8
 MOST_DECISIONS = 6
+MOST_LISTED = 20  # levels of a factor, for each of which rows may state the value of another one
 ROWS_PER_FUNCTION = 3
 NEARLY_BEST = 1.3
 Candidate = tuple[int, tuple[int, ...]]
@@ -126,7 +127,7 @@ class ConstraintSearch:
             shares = []
             for n_parts in (1, 4):
                 left = np.full(len(self.views), 1.0 if place is None else 0.0)
-                for rows in _parts(np.arange(len(values)), n_parts) if place is not None else ():
+                for rows in _parts(_of_own_levels(place), n_parts) if place is not None else ():
                     assert place is not None
                     order = np.argsort(place[rows], kind="stable")
                     predicted = along_one_column(order, place[rows][order], values[rows])
@@ -313,6 +314,16 @@ class ConstraintSearch:
             if len(fewer) > 2 and self.is_determined(target, fewer):
                 sources = fewer
         return sources
+
+
+def _of_own_levels(place: FloatArray) -> Rows:
+    """All rows, or one row for each level if many levels repeat: rows of one level would show any list as a function.
+
+    >>> _of_own_levels(np.array([1.0, 1.0, 2.0])).size, _of_own_levels(np.repeat(np.arange(30.0), 2)).size
+    (3, 30)
+    """
+    levels, first = np.unique(place, return_index=True)
+    return np.sort(first) if MOST_LISTED < levels.size <= len(place) / 2 else np.arange(len(place))
 
 
 def _parts(rows: Rows, n_parts: int) -> list[Rows]:

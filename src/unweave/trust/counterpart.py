@@ -481,14 +481,7 @@ class Counterpart:
         samples = clusters(found.factors) if where != "as it is" else None
         # what is particular to a subject is noise elsewhere, where no two rows have the same subject
         one_each = None if samples is None or where == "here" else np.unique(samples, return_index=True)[1]
-        places = [
-            Places.at_rows(np.arange(n) if where != "elsewhere" else generator.permutation(n))
-            if n_rows == n and (one_each is None or design.in_steps)
-            else Places.at_rows(generator.integers(n, size=n_rows))
-            if design.in_steps
-            else Places.between_rows(column, n_rows, generator, one_each)
-            for design, column in zip(found.designs, found.factors.T, strict=True)
-        ]
+        places = [self._places(j, n_rows, where, one_each, generator) for j in range(len(found.designs))]
         codes = DrawnCodes(
             found,
             self.tellers,
@@ -505,22 +498,31 @@ class Counterpart:
         else:
             columns = codes.without_redundant()
         factors = np.column_stack([where_drawn.of(found.factors[:, j]) for j, where_drawn in enumerate(places)])
-        names = self.evidence.factor_names
-        # values between those of rows are no classes any more
-        kinds = {
-            name: declared.text
-            for name, declared, where_drawn in zip(names, self.evidence.declared_kinds, places, strict=True)
-            if not (declared.kind.has_classes and where_drawn.weight.any())
-        }
         return Evidence(
             factors,
             np.column_stack(columns),
-            kinds=kinds,
-            factor_names=names,
+            kinds=self._kinds(places),
+            factor_names=self.evidence.factor_names,
             code_names=self.evidence.code_names if blocks else None,
             code_groups=self.evidence.code_groups if blocks else None,
             factor_groups=self.evidence.factor_groups,
         )
+
+    def _places(
+        self, factor: int, n_rows: int, where: Where, one_each: Rows | None, generator: np.random.Generator
+    ) -> Places:
+        """Where the drawn rows take the values of this factor from."""
+        n, in_steps = self.evidence.n_rows, self.responses.designs[factor].in_steps
+        if n_rows == n and (one_each is None or in_steps):
+            return Places.at_rows(np.arange(n) if where != "elsewhere" else generator.permutation(n))
+        if in_steps:
+            return Places.at_rows(generator.integers(n, size=n_rows))
+        return Places.between_rows(self.responses.factors[:, factor], n_rows, generator, one_each)
+
+    def _kinds(self, places: Sequence[Places]) -> dict[str, str]:
+        """Kinds of the factors, but for those whose values lie between those of rows: they are no classes any more."""
+        declared = zip(self.evidence.factor_names, self.evidence.declared_kinds, places, strict=True)
+        return {name: of.text for name, of, at in declared if not (of.kind.has_classes and at.weight.any())}
 
     @property
     def each_factor_told(self) -> bool:

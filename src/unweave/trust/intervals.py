@@ -23,6 +23,7 @@ from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust.budget import FEWEST_PARTS, N_PARTS, DrawPlan
+from unweave.trust.floors import some_rows
 from unweave.trust.row_order import block_length
 from unweave.trust.scoring import (
     ScoredMetric,
@@ -33,7 +34,7 @@ from unweave.trust.scoring import (
     scores_of_variants,
 )
 
-PRECISE = 0.05  # half width of an interval relative to the score, at which 8 parts are enough
+PRECISE = 0.05  # half width of an interval relative to the score, at which 8 or 16 parts are enough
 
 LEAST_SCORE = 0.2  # share of the metric's range; for smaller scores, the half width is compared with it
 
@@ -148,8 +149,8 @@ def part_scores(
     """Scores of every metric on parts of the samples, or the reason why there are none.
 
     The options are those of `intervals`. A plan states the largest number of parts of each metric and of the rows of a
-    part. With ``until_precise``, 8 parts are enough for a metric whose interval is then `precise`. ``watch`` is called
-    with the number of every part before it is scored.
+    part. With ``until_precise``, 8 or 16 parts are enough for a metric whose interval is then `precise`. ``watch`` is
+    called with the number of every part before it is scored.
 
     Examples
     --------
@@ -165,8 +166,15 @@ def part_scores(
     found: dict[str, PartScores | Finding] = {}
     known = observed(metrics, evidence)
     able: dict[Parts, dict[str, Score]] = {}  # metrics with the same parts are scored on the same evidence
+    used = {n: some_rows(evidence, n, seed) for n in {*plan.rows_scored.values(), evidence.n_rows}}
     for label, entry in known.items():
-        parts = parts_of(evidence, card_of(entry.metric), seed, plan.rows_of_parts.get(label))
+        # the error of a score that uses some of the rows is that of their number
+        parts = parts_of(
+            used[plan.rows_scored.get(label, evidence.n_rows)],
+            card_of(entry.metric),
+            seed,
+            plan.rows_of_parts.get(label),
+        )
         if isinstance(entry.score, Finding):
             found[label] = entry.score
         elif isinstance(parts, Finding):
@@ -201,14 +209,14 @@ def parts_together(parts: Parts, n_parts: int) -> Callable[[int], Evidence]:
 
 
 def precise(parts: Parts, score: Score, drawn: Sequence[Score | None]) -> bool:
-    """Whether 8 parts give a 95 % interval whose half width is at most .05 of the score, or of a fifth of the range.
+    """Whether 8 or 16 parts give a 95 % interval with a half width of at most .05 of the score, or of .2 of the range.
 
     >>> parts = Parts(Evidence([1, 2, 3, 4], [1, 2, 3, 4]), n_units=9, n_out=5, seed=0)
     >>> score = Score(0.5, bounds=(0.0, 1.0))
     >>> [precise(parts, score, [Score(0.5 - step), Score(0.5 + step)] * 4) for step in (0.005, 0.05)]
     [True, False]
     """
-    if len(drawn) != FEWEST_PARTS:
+    if len(drawn) not in (FEWEST_PARTS, 2 * FEWEST_PARTS):
         return False
     width = score.bounds[1] - score.bounds[0]
     size = max(abs(score.raw), LEAST_SCORE * width if math.isfinite(width) else 0.0)

@@ -126,7 +126,7 @@ def three():
 
 def test_representations_are_ranked_with_the_best_group(three):
     answer = compared_answer(three)
-    assert answer.headline == "kept identifies the factors best (ladder value 1.00; turned has 0.60)."
+    assert answer.headline == "kept identifies the factors best (ladder value 1.00; turned has 0.55)."
     recovery = compared_by("mcc", QUESTIONS[0], three)
     assert [entry.representation for entry in recovery.ranked] == ["kept", "turned", "noise"]
     assert [entry.best for entry in recovery.ranked] == [True, False, False]

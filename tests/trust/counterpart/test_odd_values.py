@@ -5,8 +5,9 @@ import pytest
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from unweave import Evidence
+from unweave import Evidence, metric
 from unweave.metrics import mcc, mig, r2
+from unweave.responses.constraints import factor_constraints
 from unweave.score import Score
 from unweave.trust import score_elsewhere
 from unweave.trust.code_models import code_models
@@ -37,9 +38,9 @@ def test_faults_are_told_from_codes_and_the_score_elsewhere_is_that_of_independe
     found = code_models(Evidence(z, encoded(z)))
     assert (found.odd == faulty[:, None]).all()
     apart = rng.permuted(z, axis=0)
-    for metric in (mcc, r2):
-        truth = metric(Evidence(apart, encoded(apart))).value
-        assert score_elsewhere(metric, Evidence(z, encoded(z))) == pytest.approx(truth, abs=0.1)
+    for score in (mcc, r2):
+        truth = score(Evidence(apart, encoded(apart))).value
+        assert score_elsewhere(score, Evidence(z, encoded(z))) == pytest.approx(truth, abs=0.1)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -121,3 +122,36 @@ def test_below_noise_is_a_statement_of_a_metric_that_can_be_negative(lowest, lev
     )
     found = with_floor(Verdict(Level.TRUST), Score(value, bounds=(lowest, 1.0), best=1.0), floor)
     assert (found.level, found.reasons[0].finding.kind) == (level, "below_noise")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_list_of_levels_is_no_function(seed):
+    """In a grid that is turned by 30 degrees, each value of one factor occurs with one value of the other only."""
+    rng = np.random.default_rng(seed)
+    grid = np.column_stack([rng.integers(0, 12, 600) / 3.5, rng.integers(0, 5, 600) / 1.4])
+    turn = np.array([[3**0.5, 1.0], [-1.0, 3**0.5]]) / 2
+    assert not factor_constraints(Evidence(grid @ turn, grid)).constraints
+    levels = rng.integers(0, 60, 600) / 20 - 1.5
+    assert factor_constraints(Evidence(np.column_stack([levels, levels**2]), grid)).determined == ("factor 1",)
+
+
+@pytest.mark.parametrize("n_rows", [500, 1000, 1500])
+def test_a_metric_that_needs_more_rows_is_noticed(n_rows):
+    """A score of 1 - 12 / sqrt(n) goes on to rise, here up to three times the rows, from 1,000 to 3,000."""
+
+    @metric(
+        measures="modularity",
+        equivalence="any",
+        min_rows=2,
+        chance=0.0,
+        cost="none",
+        fails_when="never",
+        reference="ours",
+    )
+    def slow(evidence):
+        """Rises with the number of rows."""
+        return Score(1 - 12 / evidence.n_rows**0.5)
+
+    z = np.random.default_rng(0).normal(size=(n_rows, 2))
+    expected = 1 - 12 / np.clip(3 * n_rows, 1000, 3000) ** 0.5
+    assert score_elsewhere(slow, Evidence(z, z)) == pytest.approx(expected, abs=1e-6)

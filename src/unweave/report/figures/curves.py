@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from unweave.report.figures.geometry import FAINT, GEOMETRY_COLOURS, INK, blank_figure, colour_of, quiet, save
+from unweave.report.figures.geometry import (
+    FAINT,
+    GEOMETRY_COLOURS,
+    INK,
+    blank_figure,
+    colour_of,
+    constrained_figure,
+    quiet,
+    save,
+)
 
 if TYPE_CHECKING:
     from unweave.datasets import DataSet
@@ -63,7 +71,7 @@ GAP = 1  # width of the frame around an image, in pixels
 
 def loss_figure(terms: Mapping[str, Mapping[str, Curves]]) -> Figure:
     """Return one panel per term of the loss, with one colour per setting and one curve per seed."""
-    figure = _figure(PANEL[0] * len(terms), PANEL[1])
+    figure = constrained_figure(PANEL[0] * len(terms), PANEL[1])
     settings = list(dict.fromkeys(setting for of_term in terms.values() for setting in of_term))
     for place, (term, of_term) in enumerate(terms.items()):
         axes = figure.add_subplot(1, len(terms), place + 1)
@@ -101,7 +109,7 @@ def _rows_figure(rows: Mapping[str, Pixels], title: str) -> Figure:
             framed = np.pad(image, ((0, 0), (GAP, GAP), (GAP, GAP)), constant_values=0.5)
             top, left = at * framed.shape[1], column * framed.shape[2]
             sheet[:, top : top + framed.shape[1], left : left + framed.shape[2]] = framed
-    figure = _figure(0.55 * n_columns + 2.2, 0.6 * len(rows) + 0.4)
+    figure = constrained_figure(0.55 * n_columns + 2.2, 0.6 * len(rows) + 0.4)
     axes = figure.add_subplot()
     shown = sheet[0] if channels == 1 else np.moveaxis(sheet[:3], 0, -1)
     axes.imshow(np.clip(shown, 0, 1), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
@@ -111,12 +119,6 @@ def _rows_figure(rows: Mapping[str, Pixels], title: str) -> Figure:
     axes.set_title(title, fontsize=9, color=INK)
     for spine in axes.spines.values():
         spine.set_visible(False)
-    return figure
-
-
-def _figure(width: float, height: float) -> Figure:
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
     return figure
 
 

@@ -73,7 +73,7 @@ def spectrum_figure(
 
     ``truth`` is drawn as crosses. ``knee`` is the number of latents before the largest drop, which a line marks.
     """
-    figure = _figure(6.4, 3.8)
+    figure = constrained_figure(6.4, 3.8)
     axes = figure.add_subplot()
     for (name, entropies), colour in zip(spectra.items(), _distinct(len(spectra)), strict=True):
         positions = np.arange(1, len(entropies) + 1)
@@ -106,7 +106,7 @@ def information_figure(
     label: str = "information (nats)",
 ) -> Figure:
     """Return a heat map of the information of each pair in nats. All matrices share a scale; nan is white."""
-    figure = _figure(0.8 + 3.6 * len(matrices), 3.6)
+    figure = constrained_figure(0.8 + 3.6 * len(matrices), 3.6)
     finite = [matrix[np.isfinite(matrix)] for matrix in matrices.values()]
     top = max(max((float(entries.max(initial=0.0)) for entries in finite), default=0.0), 1e-12)
     top = top if largest is None else largest
@@ -129,7 +129,7 @@ def tangent_figure(tangents: FloatArray, shape: tuple[int, int], order: Sequence
     per_row = min(5, len(order))
     padded = np.zeros((math.ceil(len(order) / per_row) * per_row, *shape))
     padded[: len(order)] = tangents.T[list(order)].reshape(len(order), *shape)
-    figure = _figure(1.3 * per_row, 1.45 * math.ceil(len(order) / per_row))
+    figure = constrained_figure(1.3 * per_row, 1.45 * math.ceil(len(order) / per_row))
     panels = figure.subplots(len(padded) // per_row, per_row, squeeze=False).ravel()
     for k, axes in enumerate(panels):
         axes.set_axis_off()
@@ -147,7 +147,7 @@ def traversal_figure(images: FloatArray, row_names: Sequence[str], column_names:
     scaled separately in each row, and black means no change.
     """
     n_rows, n_columns = images.shape[:2]
-    figure = _figure(1.2 + 0.95 * (n_columns + 1), 0.3 + 0.95 * n_rows)
+    figure = constrained_figure(1.2 + 0.95 * (n_columns + 1), 0.3 + 0.95 * n_rows)
     grid = figure.subplots(n_rows, n_columns + 1, squeeze=False)
     low, high = float(images.min()), float(images.max())
     scaled = (images - low) / max(high - low, 1e-12)
@@ -163,7 +163,8 @@ def traversal_figure(images: FloatArray, row_names: Sequence[str], column_names:
     return figure
 
 
-def _figure(width: float, height: float) -> Figure:
+def constrained_figure(width: float, height: float) -> Figure:
+    """Return an empty figure without axes."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -163,13 +163,9 @@ def _comparison(evaluation: Evaluation, metric: str | None, _: str) -> Figure:
         raise InputError(f"There is no score of {label!r}: there are {', '.join(evaluation.labels)}.")
     letters = comparison.letters if (comparison := evaluation.data.comparison.get(label)) else {}
     down = rows[0].card.lower_is_better
-    dots = [_with_letters(_dot(row, row.representation), letters.get(row.representation, "")) for row in rows]
+    dots = [replace(_dot(row, row.representation), letters=letters.get(row.representation, "")) for row in rows]
     dots.sort(key=lambda dot: math.inf if math.isnan(dot.value) else dot.value if down else -dot.value)
     return scores_figure(dots, label)
-
-
-def _with_letters(dot: Dot, letters: str) -> Dot:
-    return Dot(dot.name, dot.value, dot.floor, dot.interval, dot.level, letters)
 
 
 def _verdicts(evaluation: Evaluation, _: str | None, __: str) -> Figure:
