@@ -20,7 +20,7 @@ from scipy import stats
 from unweave.arrays import FloatArray
 from unweave.card.card import CardDescription
 from unweave.codec import CodecError, plain_data, read_json, read_record, restored
-from unweave.errors import InputError, OptionError, UnweaveError
+from unweave.errors import FileError, InputError, OptionError, UnweaveError
 from unweave.estimators.independence import corrected
 from unweave.evaluation.environments import Environments
 from unweave.evidence import Evidence
@@ -614,7 +614,9 @@ class Evaluation:
         """The score of a metric of the only representation, or the evaluation of one of several representations."""
         if len(self.representations) > 1:
             if name not in self.representations:
-                self._refuse_several(f"evaluation[representation][{name!r}]")
+                of_metric = f"evaluation[representation][{name!r}]"
+                unknown = f"one of these names, because {name!r} is none of them"
+                self._refuse_several(of_metric if name in self.labels else unknown)
             rows = tuple(row for row in self.rows if row.representation == name)
             return Evaluation(rows, self.data.of_one(name))
         return self.score(name)
@@ -854,7 +856,13 @@ class Evaluation:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            reason = error.strerror
+        except UnicodeDecodeError:
+            reason = "it is not text"
+        raise FileError(f"{path} cannot be read: {reason}; name a file that Evaluation.save wrote.")
 
 
 @dataclass(frozen=True)

@@ -158,6 +158,8 @@ def _both_sides(
     named = set(factor_names)
     rest = [name for name in names if name not in named] if factors else names
     code_names = codes or (rest if factors else _beginning_with(PREFIX["codes"], rest))
+    if factors and not code_names:
+        raise FileError(f"--factors names all columns of {file.path}: name fewer, so that some are left for the codes.")
     if not (factor_names and code_names):
         raise FileError(
             f"{file.path} does not say which of its columns are factors and which are codes ({shown(names)}): "

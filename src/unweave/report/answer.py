@@ -776,7 +776,7 @@ class Answer:
         rows = [
             (
                 *(row.factor, row.words, row.where),
-                "" if row.low is None else f"{number(row.low)} to {number(row.high)}",
+                "" if row.low is None else between(row.low, row.high),
                 *(number(value) for value in (row.one_code, row.own_codes, row.direction, row.readable)),
                 row.leaks,
                 row.note,
