@@ -90,7 +90,7 @@ def claims_recorded(folder):
     (folder / "recorded").mkdir(parents=True, exist_ok=True)
     home, ledger.FOLDER = ledger.FOLDER, folder
     try:
-        found = {1: ledger.ClaimEvidence.of(True, {"a": 0.5})}
+        found = {1: ledger.ClaimEvidence(("holds",), {"a": ledger.MeasuredFigure(0.5)})}
         return json.loads(ledger.record("002", found, {1: 1.0}).read_bytes())
     finally:
         ledger.FOLDER = home
