@@ -90,8 +90,7 @@ def reproduced_all(plan: Sequence[Planned]) -> Iterator[Any]:
             if isinstance(line, str) and line.startswith("wrote "):
                 wrote.append(Path(line.removeprefix("wrote ")).name)
             yield line
-        text = json.dumps({"options": entry.given, "wrote": wrote})
-        write_result(entry.record, lambda stream, text=text: stream.write(text.encode()))
+        _write(entry.record, json.dumps({"options": entry.given, "wrote": wrote}))
         write_page(plan)
     yield f"wrote {write_page(plan)}"
 
@@ -110,8 +109,12 @@ def write_page(plan: Sequence[Planned]) -> Path:
             continue
         parts += _shown(entry.options.folder, json.loads(entry.record.read_bytes())["wrote"])
     path = plan[0].options.folder / "index.html"
-    write_result(path, lambda stream: stream.write("\n".join(parts).encode()))
+    _write(path, "\n".join(parts))
     return path
+
+
+def _write(path: Path, text: str) -> None:
+    write_result(path, lambda stream: stream.write(text.encode()))
 
 
 def _shown(folder: Path, files: Sequence[str]) -> Iterator[str]:
@@ -144,7 +147,7 @@ A statement is split into parts, and each part is a rule about figures, written 
 Figures have 95 % intervals over seeds. A part is decided if 99.5 % of figures drawn from the intervals agree.
 Statements about closed forms are computed exactly, and those about synthetic data with the papers' numbers of
 factors, codes and rows and with up to 5,000 seeds. Statements about trained networks rest on nine published
-encoders or on small networks; each says so. The small networks' figures were recorded when they were trained,
+encoders or on small networks; each says so. The small networks' figures were recorded when they were trained, to the digits of docs,
 and `unweave claims check` compares new ones with them.
 
 `unweave claims check` computes all figures again that need no trained network, in about five CPU minutes.

@@ -12,7 +12,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
@@ -340,9 +340,13 @@ def rule_of(text: str, n_figures: int) -> Callable[[FloatArray], Any]:
     for word, joined in ((" or ", np.logical_or), (" and ", np.logical_and)):
         if word in text:
             parts = [rule_of(part, n_figures) for part in text.split(word)]
-            return lambda values, joined=joined: joined.reduce([part(values) for part in parts])
+            return partial(_joined, joined, parts)
     pattern, figures, numbers = simple_rule(text, n_figures)
     return lambda values: RULES[pattern](*(values[chosen] for chosen in figures), *numbers)
+
+
+def _joined(how: np.ufunc, rules: Sequence[Callable[[FloatArray], Any]], values: FloatArray) -> Any:
+    return how.reduce([rule(values) for rule in rules])
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -139,9 +138,7 @@ def measured(
             file = options.folder / "numbers" / f"{model.name}-{n_codes}-codes-{steps}-steps.json"
 
             def compute(model: TrainedModel = model) -> Numbers:
-                with warnings.catch_warnings():
-                    warnings.filterwarnings("ignore", "Objective did not converge")  # of a lasso on unused codes
-                    return {name: float(value) for name, value in measure(evidence_of(model, sprites)).items()}
+                return {name: float(value) for name, value in measure(evidence_of(model, sprites)).items()}
 
             name = setting_name(model.spec.objective)
             by_setting.setdefault(name, []).append(StoredNumbers(file).value(label, compute))

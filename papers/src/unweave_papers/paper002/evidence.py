@@ -105,8 +105,11 @@ def mig_survives_redundancy() -> Figures:
 def both_under_synergy() -> Figures:
     """Claim 110: MIG and UniBound under synergy are 1/2 log(1 + 1/(alpha^2 + sigma^2))."""
     printed = 0.5 * math.log(1 + 1 / (100 + 0.01))
-    attacked = 5, 0.1, "synergy", 10.0
-    return {"printed, sigma = .1, alpha = 10": printed, "MIG": _mig(*attacked), "UniBound": _unibound(*attacked)}
+    return {
+        "printed, sigma = .1, alpha = 10": printed,
+        "MIG": _mig(5, 0.1, "synergy", 10.0),
+        "UniBound": _unibound(5, 0.1, "synergy", 10.0),
+    }
 
 
 def upper_bound_under_synergy() -> Figures:

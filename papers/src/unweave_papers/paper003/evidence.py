@@ -316,7 +316,7 @@ def the_closed_form_of_a_symmetric_mixing() -> dict[str, float | MeasuredFigure]
     sampled = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        factors = rng.multivariate_normal(np.zeros(3), [[1, 0.4, 0], [0.4, 1, 0], [0, 0, 1]], size=40_000)
+        factors = rng.multivariate_normal(np.zeros(3), [[1.0, 0.4, 0.0], [0.4, 1.0, 0.0], [0.0, 0.0, 1.0]], size=40_000)
         sampled.append(float(mcc(factors, factors @ [[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]])))
     pairs = [_symmetric_mixing(rho, epsilon) for rho in (-0.8, 0.0, 0.4, 0.9) for epsilon in (0.2, 0.5, 0.9)]
     return {

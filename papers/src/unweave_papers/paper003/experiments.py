@@ -73,7 +73,7 @@ CELLS = ("figure", "difference")
 
 def _cells(function: str, arguments: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     """The cells of a claim's figure: one for a mean, two for a difference."""
-    return {"figure": lambda: [arguments[:3]], "difference": lambda: list(arguments[:2])}.get(function, list)()
+    return [arguments[:3]] if function == "figure" else list(arguments[:2]) if function == "difference" else []
 
 
 def _shown_figure(means: list[MeasuredFigure]) -> MeasuredFigure:

@@ -13,8 +13,8 @@ from unweave.auditing.run import number_of
 from unweave.report.figures.curves import curves_figure
 from unweave.report.figures.scores import mark_table_figure
 from unweave.synthetic.theory import NullMcc
-from unweave_papers.experiment import ClaimCheck, Experiment, Options, Pictures, Tables
-from unweave_papers.ledger import MeasuredFigure, claim_rows
+from unweave_papers.experiment import ClaimCheck, Experiment, MeasuredFigure, Options, Pictures, Tables
+from unweave_papers.ledger import claim_rows
 from unweave_papers.paper003.evidence import figure, null_mcc
 from unweave_papers.paper003.settings import cell
 

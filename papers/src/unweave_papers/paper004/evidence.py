@@ -102,8 +102,8 @@ def change_with_nuisance(score: str) -> MeasuredFigure:
 
 def change_with_rows(score: str) -> MeasuredFigure:
     """Return the difference of a score between 20,000 and 2,000 rows."""
-    both = [[_scored(score, _classes(0.85, 0.7, n, k)) for k in range(N_SEEDS)] for n in (20_000, 2000)]
-    return MeasuredFigure.over_seeds(np.subtract(*both).tolist())
+    many, few = ([_scored(score, _classes(0.85, 0.7, n, k)) for k in range(N_SEEDS)] for n in (20_000, 2000))
+    return MeasuredFigure.over_seeds(np.subtract(many, few).tolist())
 
 
 def _with_nuisance(alpha: float, beta: float, seed: int) -> Evidence:

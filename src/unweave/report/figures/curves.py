@@ -79,7 +79,7 @@ def bars_figure(
                 axes.plot([place], [marks[name][entry]], marker="_", markersize=11, color="#222222", zorder=5)
             if ranges and entry in ranges.get(name, {}):
                 axes.plot([place, place], ranges[name][entry], color="#222222", linewidth=1.5, zorder=5)
-    turned = {"rotation": 15, "ha": "right", "rotation_mode": "anchor"} if len(groups) > 3 else {}
+    turned: dict[str, Any] = {"rotation": 15, "ha": "right", "rotation_mode": "anchor"} if len(groups) > 3 else {}
     axes.set_xticks(np.arange(len(groups)), list(groups), **turned)
     if marks:
         axes.plot([], [], "_", markersize=11, color="#222222", label="in the paper")
