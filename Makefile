@@ -61,7 +61,7 @@ audit: $(VENV)/installed-dev
 docs: $(VENV)/installed-dev
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/pictures.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/zensical build --strict
 
 site: docs
 	$(BIN)/python -m http.server --directory site 8000

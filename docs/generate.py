@@ -24,16 +24,17 @@ from unweave.auditing.catalogue import further_table, markdown_table, read_table
 from unweave.auditing.properties import SCHEMA as AUDIT_SCHEMA
 from unweave.card import Card
 from unweave.card.card import CardDescription
-from unweave.card.explain import explained
-from unweave.cli.demos import DEMO_BUDGET, circuit_encoders, introduction
+from unweave.card.explain import explanation
+from unweave.cli.demos import DEMO_BUDGET, introduction, scene_encoders
 from unweave.evaluation import compare
 from unweave.evaluation.choose import PANEL_VERSION, QUESTIONS
+from unweave.evaluation.environments import Environments
 from unweave.evaluation.probe import ProbeReport
 from unweave.evaluation.results import SCHEMA as EVALUATION_SCHEMA
 from unweave.evaluation.results import EvaluationData, Row
 from unweave.evaluation.unlabelled import Unlabelled
 from unweave.findings import Finding
-from unweave.metrics import CATALOGUE
+from unweave.metrics import OWN_METRICS
 from unweave.report.leaderboard import Leaderboard
 from unweave_papers.commands import CLAIM_FIELDS
 from unweave_papers.everything import report_page
@@ -57,7 +58,7 @@ FACT = re.compile(r"^(Use it for|Best score|Needs|Factors|Avoid when|Cost|Range|
 
 def metric_page(entry: Any) -> str:
     """The page of a metric: what `unweave explain` prints, with headings, tables and code where they belong."""
-    text = explained(entry)
+    text = explanation(entry)
     head, _, rest = text.partition("\n\n")
     facts = {name: " ".join(fact.split()) for name, fact in FACT.findall(text)}
     meaning, _, example = rest[: rest.index("Use it for:")].partition("Example:\n")
@@ -118,7 +119,7 @@ def _option_list(text: str) -> str:
 def metric_index() -> str:
     """The page that lists all metrics, grouped by what they measure."""
     by_measure: dict[str, list[Card]] = {}
-    for entry in CATALOGUE.values():
+    for entry in OWN_METRICS.values():
         by_measure.setdefault(entry.card.measures, []).append(entry.card)
     parts = ["# Every metric", "[Which metric answers your question?](../which-metric.md) has the pictures."]
     for measures, cards in sorted(by_measure.items(), key=lambda item: _place(item[0])):
@@ -137,7 +138,7 @@ def _place(measures: str) -> tuple[int, str]:
 
 def with_metric_pages(settings: str) -> str:
     """The settings of the site (mkdocs.yml), with an entry for every metric's page."""
-    lines = "".join(f"      - {name}: metrics/{name}.md\n" for name in sorted(CATALOGUE))
+    lines = "".join(f"      - {name}: metrics/{name}.md\n" for name in sorted(OWN_METRICS))
     return re.sub(
         r"( *# metrics\n).*?( *# end of metrics)", lambda found: found[1] + lines + found[2], settings, flags=re.S
     )
@@ -145,7 +146,7 @@ def with_metric_pages(settings: str) -> str:
 
 def demo_output() -> str:
     """The output of `unweave demo`."""
-    return f"```\n{introduction()}\n{compare(*circuit_encoders(1000), budget=DEMO_BUDGET)}\n```"
+    return f"```\n{introduction()}\n{compare(*scene_encoders(1000), budget=DEMO_BUDGET)}\n```"
 
 
 def example_output(readme: str) -> str:
@@ -210,6 +211,9 @@ def schemas() -> str:
         },
         AUDIT_SCHEMA: {"ticks": texts, **json_schema(Audit)["properties"]},
         "unweave.probe/1": {**json_schema(ProbeReport)["properties"], "sentences": texts},
+        "unweave.environments/1": {
+            **json_schema(Environments)["properties"], "verdicts": anything, "headline": json_schema(str)
+        },
         "unweave.unlabelled/1": json_schema(Unlabelled)["properties"],
         "unweave.leaderboard/1": json_schema(Leaderboard)["properties"],
         "unweave.runs/1": {"rows": listed, "letters": anything},
@@ -274,7 +278,7 @@ def documents(with_demo: bool) -> dict[Path, str]:
     readme = ROOT / "README.md"
     report = ROOT / "docs" / "report.md"
     text = with_part(readme.read_text(encoding="utf-8"), "panel", panel_table("docs/metrics"))
-    pages = {ROOT / "docs" / "metrics" / f"{name}.md": metric_page(entry) for name, entry in CATALOGUE.items()}
+    pages = {ROOT / "docs" / "metrics" / f"{name}.md": metric_page(entry) for name, entry in OWN_METRICS.items()}
     pages[ROOT / "docs" / "metrics" / "index.md"] = metric_index()
     pages[ROOT / "mkdocs.yml"] = with_metric_pages((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     audit = ROOT / "docs" / "audit.md"

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -17,8 +18,8 @@ import numpy as np
 import pytest
 
 import unweave
-from unweave.card.explain import explained
-from unweave.cli.demos import circuit_encoders, introduction
+from unweave.card.explain import explanation
+from unweave.cli.demos import introduction, scene_encoders
 from unweave.evaluation import compare
 
 ROOT = Path(__file__).parent.parent
@@ -57,17 +58,17 @@ def test_the_readme_shows_what_its_example_prints(tmp_path, monkeypatch):
 def test_the_page_on_reports_shows_the_demo():
     report = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
     shown = re.search(r"<!-- demo -->\n(.*?)\n<!-- /demo -->", report, re.DOTALL)[1]
-    quick = str(compare(*circuit_encoders(1000), metrics=["mcc", "r2"], budget=0))
-    for line in (*introduction().splitlines(), quick.splitlines()[0], "   rescaled   1.000  1.000 to 1.000  trust"):
+    quick = str(compare(*scene_encoders(1000), metrics=["mcc", "r2"], budget=0))
+    for line in (*introduction().splitlines(), quick.splitlines()[0], "   without hue    1.000  > 0.9995        trust"):
         assert line in shown
 
 
-@pytest.mark.parametrize("name", generate.CATALOGUE)
+@pytest.mark.parametrize("name", generate.OWN_METRICS)
 def test_pages_read_well(name):
     """A page states what the numbers mean, has a formula, and names a numbered paper only where it is cited."""
     page = DOCUMENTS[ROOT / "docs" / "metrics" / f"{name}.md"]
     assert re.search(r"^    \S.* (=|<=|>=) ", page, re.MULTILINE), "no formula"
-    if set(generate.CATALOGUE[name].card.needs) <= {
+    if set(generate.OWN_METRICS[name].card.needs) <= {
         "factors",
         "codes",
         "nuisances",
@@ -201,17 +202,20 @@ class Links(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    pytest.importorskip("material", reason="mkdocs-material is not installed")
-    pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed")
-    folder = tmp_path_factory.mktemp("site")
+    pytest.importorskip("zensical", reason="zensical is not installed")
+    copy = tmp_path_factory.mktemp("copy")  # the site is built below its settings
+    for name in ("docs", "src"):
+        shutil.copytree(ROOT / name, copy / name)
+    shutil.copy(ROOT / "mkdocs.yml", copy)
+    assert f"copyright: unweave {unweave.__version__}" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    folder = copy / "site"
     # with a proxy that does not exist, every network request fails
     nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     built = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=ROOT, capture_output=True, text=True, env={**os.environ, **nowhere, "NO_MKDOCS_2_WARNING": "1"},
+        [sys.executable, "-m", "zensical", "build", "--strict"],
+        cwd=copy, capture_output=True, text=True, env={**os.environ, **nowhere},
     )  # fmt: skip
-    assert built.returncode == 0, built.stderr
-    assert built.stderr.strip() == ""
+    assert built.returncode == 0, built.stdout + built.stderr
     return {
         path.relative_to(folder).as_posix(): Links(path.read_text(encoding="utf-8")) for path in folder.rglob("*.html")
     }, folder
@@ -244,6 +248,13 @@ def test_nothing_is_loaded_from_elsewhere(site):
         assert not [address for address in links.loaded if urlsplit(address).netloc], name
     for sheet in folder.rglob("*.css"):
         assert not re.search(r"url\([\"']?https?:", sheet.read_text(encoding="utf-8"))
+
+
+def test_pages_have_no_address_or_link_to_edit_unless_one_is_set(site):
+    _, folder = site
+    page = (folder / "start.html").read_text(encoding="utf-8")
+    assert 'rel="canonical"' not in page
+    assert "/edit/main/docs" not in page
 
 
 def test_links_into_the_repository_exist():
@@ -287,8 +298,8 @@ def test_the_metric_is_right_and_explained(added):
     z = np.random.default_rng(0).normal(size=(500, 2))
     expected = abs(np.corrcoef(z[:, 0], z[:, 0] + z[:, 1])[0, 1])
     assert added(z[:, 0], z.sum(axis=1, keepdims=True)).raw == pytest.approx(expected)
-    assert "Options:      power=1.0" in explained(added)
-    assert "    best correlation = 1/d sum_j max_i |corr(z_j, c_i)|" in explained(added)
+    assert "Options:      power=1.0" in explanation(added)
+    assert "    best correlation = 1/d sum_j max_i |corr(z_j, c_i)|" in explanation(added)
 
 
 def test_the_line_is_as_the_others_are():

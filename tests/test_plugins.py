@@ -8,6 +8,7 @@ import pytest
 PACKAGE = """
 import click
 import numpy as np
+from unweave.metrics.matrices import varying
 import unweave
 from unweave.score import Score
 
@@ -72,6 +73,14 @@ def test_a_metric_of_another_package_is_one_of_ours(run):
         "'not_a_metric' of other_package:PI is left out, because it is nothing that unweave.metrics can use"
         in done.stderr
     )
+
+
+def test_a_package_that_is_imported_first_and_imports_our_metrics_is_not_left_out(run):
+    done = run("import other_package\nfrom unweave.metrics import CATALOGUE\nprint('constant' in CATALOGUE)\n")
+    assert done.stdout.split() == ["True"], done.stderr
+    assert "'constant' of other_package:constant is left out" not in done.stderr
+    done = run("from unweave.metrics import OWN_METRICS\nprint({'constant', 'mcc'} & set(OWN_METRICS))\n")
+    assert (done.stdout.strip(), done.stderr) == ("{'mcc'}", "")
 
 
 def test_a_command_of_another_package_is_one_of_ours(run):

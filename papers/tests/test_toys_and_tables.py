@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from unweave.synthetic.theory import ToyModel
+from unweave_papers import figures
 from unweave_papers.experiment import Options, experiment_of, paper_of, reproduced
 from unweave_papers.ledger import FOUND, claim_of
 from unweave_papers.paper001.models import TABLE_1, properties_of
@@ -49,15 +50,33 @@ def test_the_strengths_begin_without_an_attack():
     assert measured_toy(3, "redundancy", 0.0).scores["MIG"] == pytest.approx(0.5 * math.log(101))
 
 
+def test_grids_of_lines_and_bars():
+    lines = np.zeros((3, 10, 2))
+    figure = figures.contour_grid_figure(
+        {"A": (lines, lines)}, np.random.default_rng(0).normal(size=(50, 2)), {"A": (1, 2, 0.5)}
+    )
+    heights = [bar.get_height() for bar in figure.axes[1].patches]
+    assert heights == [1, 2, 0.5, 2.5]
+
+
+def test_intervals_between_bounds_are_bars():
+    bounds = {
+        "a": {"unique": (0.1, 0.2), "redundant": (0.0, 0.5)},
+        "b": {"unique": (0.3, 0.3), "redundant": (0.1, 0.2)},
+    }
+    bars = figures.interval_figure(bounds).axes[0].patches
+    heights = [(bar.get_y(), round(bar.get_height(), 9)) for bar in bars]
+    assert heights == [(0.1, 0.1), (0.3, 0.004), (0, 0.5), (0.1, 0.1)]
+
+
 @pytest.mark.parametrize("apart", [0.0, 0.4, 0.9, 1.4, 2.0])
 def test_circles_overlap_by_the_area_they_should(apart):
-    diagrams = pytest.importorskip("unweave.report.figures.information")
     x, y = np.meshgrid(np.linspace(-1, 2.5, 1401), np.linspace(-1.1, 1.1, 881))
     both = (x**2 + y**2 < 1) & ((x - apart) ** 2 + y**2 < 0.6**2)
     cell = (3.5 / 1400) * (2.2 / 880)
-    assert diagrams._overlap(1.0, 0.6, apart) == pytest.approx(both.sum() * cell, abs=5e-3)
+    assert figures._overlap(1.0, 0.6, apart) == pytest.approx(both.sum() * cell, abs=5e-3)
     if 0.4 < apart < 1.6:
-        assert diagrams._distance(1.0, 0.6, diagrams._overlap(1.0, 0.6, apart)) == pytest.approx(apart, abs=1e-6)
+        assert figures._distance(1.0, 0.6, figures._overlap(1.0, 0.6, apart)) == pytest.approx(apart, abs=1e-6)
 
 
 def test_toy_curves_of_004_have_their_corners_and_are_listed():

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from unweave.encoding import encode
     from unweave.errors import FileError, InputError, InputWarning, OptionError, UnweaveError
     from unweave.evaluation import Evaluation, compare, evaluate
+    from unweave.evaluation.environments import Environments, environments
     from unweave.evaluation.probe import ProbeReport, probe
+    from unweave.evaluation.recovery import Recovery, recovery
     from unweave.evaluation.similarity import Similarity, similarity
     from unweave.evaluation.unlabelled import Unlabelled, unlabelled
     from unweave.evidence import Evidence, EvidenceOptions, FactorKind, Jacobians, Posterior
@@ -39,6 +41,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "Audit": "unweave.auditing",
             "Card": "unweave.card",
             "Diagnosis": "unweave.trust",
+            "Environments": "unweave.evaluation.environments",
             "Evaluation": "unweave.evaluation",
             "Evidence": "unweave.evidence",
             "EvidenceOptions": "unweave.evidence",
@@ -55,6 +58,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "OptionError": "unweave.errors",
             "Posterior": "unweave.evidence",
             "ProbeReport": "unweave.evaluation.probe",
+            "Recovery": "unweave.evaluation.recovery",
             "Score": "unweave.score",
             "Similarity": "unweave.evaluation.similarity",
             "Unlabelled": "unweave.evaluation.unlabelled",
@@ -67,6 +71,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "datasets": "unweave.datasets",
             "diagnose": "unweave.trust",
             "encode": "unweave.encoding",
+            "environments": "unweave.evaluation.environments",
             "estimators": "unweave.estimators",
             "evaluate": "unweave.evaluation",
             "integrations": "unweave.integrations",
@@ -76,6 +81,7 @@ else:  # type checkers would accept any name from a module with __getattr__
             "models": "unweave.models",
             "noise_floor": "unweave.trust",
             "probe": "unweave.evaluation.probe",
+            "recovery": "unweave.evaluation.recovery",
             "similarity": "unweave.evaluation.similarity",
             "spectrum": "unweave.metrics.manifolds",
             "sweeps": "unweave.sweeps",
@@ -123,8 +129,12 @@ __all__ = [  # noqa: RUF022 - in the order in which a newcomer needs them
     "Spectrum",
     "probe",
     "ProbeReport",
+    "recovery",
+    "Recovery",
     "similarity",
     "Similarity",
+    "environments",
+    "Environments",
     "unlabelled",
     "Unlabelled",
     "metric",

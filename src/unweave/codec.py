@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from statistics import mode
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, Self, TypeVar, get_args, get_origin
 
 import cattrs
 import numpy as np
@@ -91,6 +91,29 @@ def read_record(kind: type[Record], saved: Any) -> Record:
         raise InputError(
             f"This is not a {kind.__name__} as it was written ({reason}): pass what to_json or to_dict gave."
         ) from None
+
+
+class SavedRecord:
+    """Methods of a record that write it as plain data or JSON, and read it back."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; nan becomes null, infinities become text."""
+        data: dict[str, Any] = plain_data(self)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The record from `to_dict`."""
+        return read_record(cls, data)
+
+    def to_json(self) -> str:
+        """JSON text of `to_dict`."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The record from `to_json`."""
+        return read_record(cls, text)
 
 
 def read_json(text: str | bytes) -> Any:
@@ -177,20 +200,12 @@ def _finding(item: Any, _kind: object) -> Finding:
         raise ValueError("this is not a finding: it needs kind, quantities, factors and codes") from None
 
 
-def _is_array(kind: Any) -> bool:
-    return get_origin(kind) is np.ndarray
-
-
-def _is_literal(kind: Any) -> bool:
-    return get_origin(kind) is Literal
-
-
 def _converter() -> cattrs.Converter:
     converter = cattrs.Converter()
     for kind, read in ((float, _number), (int, _whole), (bool, _truth), (str, _text), (Finding, _finding)):
         converter.register_structure_hook(kind, read)
-    converter.register_structure_hook_func(_is_array, _array)
-    converter.register_structure_hook_func(_is_literal, _one_of)
+    converter.register_structure_hook_func(lambda kind: get_origin(kind) is np.ndarray, _array)
+    converter.register_structure_hook_func(lambda kind: get_origin(kind) is Literal, _one_of)
     return converter
 
 

@@ -132,7 +132,7 @@ def correlation(x: object, y: object, method: str = "Pearson") -> tuple[FloatArr
     >>> correlation(sources[[2, 0, 1]], sources)[1].tolist()
     [1, 2, 0]
     """
-    evidence = _evidence(_transposed(y), _transposed(x))
+    evidence = _evidence(_transpose(y), _transpose(x))
     if evidence.n_codes < evidence.n_factors:
         raise InputError(
             f"There are {evidence.n_codes} estimates for {evidence.n_factors} targets, so that some would have no "
@@ -180,7 +180,7 @@ def linear_disentanglement(
     if mode in CORRELATIONS:
         matrix = _correlations(_evidence(scored, predicted), mode)
         return (float(np.abs(np.diag(matrix)).mean()), matrix), (scored, predicted)
-    return (_r2(_explained(scored, predicted).mean(), mode, codes.shape), None), (scored, predicted)
+    return (_r2(_r2_of_factors(scored, predicted).mean(), mode, codes.shape), None), (scored, predicted)
 
 
 def permutation_disentanglement(
@@ -242,7 +242,7 @@ def permutation_disentanglement(
     if mode in CORRELATIONS:
         matrix = _correlations(_evidence(factors, codes[:, order]), mode)
         return (float(np.abs(np.diag(matrix)).mean()), matrix), matched
-    return (_r2(_explained(factors, matched).mean(), mode, codes.shape), None), matched
+    return (_r2(_r2_of_factors(factors, matched).mean(), mode, codes.shape), None), matched
 
 
 def compute_mig(mus_train: object, ys_train: object, num_bins: int = 20) -> dict[str, float]:
@@ -269,8 +269,8 @@ def compute_mig(mus_train: object, ys_train: object, num_bins: int = 20) -> dict
     >>> round(compute_mig(levels + 0.5, levels)["discrete_mig"], 2)
     1.0
     """
-    factors = np.asarray(_transposed(ys_train))
-    evidence = Evidence(factors, _transposed(mus_train), kinds=_kinds(factors))
+    factors = np.asarray(_transpose(ys_train))
+    evidence = Evidence(factors, _transpose(mus_train), kinds=_kinds(factors))
     return {"discrete_mig": mig(evidence, estimator=Histogram(num_bins, "equal_width")).raw}
 
 
@@ -300,12 +300,12 @@ def compute_sap(
     >>> round(compute_sap(z, z, continuous_factors=True)["SAP_score"], 2)
     1.0
     """
-    evidence = _evidence(_transposed(ys), _transposed(mus))
+    evidence = _evidence(_transpose(ys), _transpose(mus))
     if continuous_factors:
         return {"SAP_score": _gap(_correlations(evidence, "pearson").T ** 2)}
     if mus_test is None or ys_test is None:
         raise InputError("Classifiers are scored on test rows: pass mus_test and ys_test, or continuous_factors=True.")
-    unseen = _evidence(_transposed(ys_test), _transposed(mus_test))
+    unseen = _evidence(_transpose(ys_test), _transpose(mus_test))
     accuracies = np.zeros((evidence.n_codes, evidence.n_factors))
     for j in range(evidence.n_factors):
         values, labels = np.unique(evidence.factors[:, j], return_inverse=True)
@@ -337,8 +337,8 @@ def compute_dci(mus_train: object, ys_train: object, mus_test: object, ys_test: 
     >>> compute_dci(levels + 0.5, levels, levels + 0.5, levels)["informativeness_test"]
     1.0
     """
-    seen = _evidence(_transposed(ys_train), _transposed(mus_train))
-    unseen = _evidence(_transposed(ys_test), _transposed(mus_test))
+    seen = _evidence(_transpose(ys_train), _transpose(mus_train))
+    unseen = _evidence(_transpose(ys_test), _transpose(mus_test))
     importance, accuracies = np.zeros((seen.n_codes, seen.n_factors)), np.zeros((2, seen.n_factors))
     for j, kind in enumerate(_kinds(seen.factors)):
         values, labels = np.unique(seen.factors[:, j], return_inverse=True)
@@ -346,7 +346,7 @@ def compute_dci(mus_train: object, ys_train: object, mus_test: object, ys_test: 
             raise InputError(f"Factor {j} is constant in the training rows: leave it out.")
         if kind == "continuous":
             fitted = GradientBoosting().regress(seen.codes, seen.factors[:, [j]], seed=0)
-            scores = [_explained(of.factors[:, [j]], fitted.predict(of.codes))[0] for of in (seen, unseen)]
+            scores = [_r2_of_factors(of.factors[:, [j]], fitted.predict(of.codes))[0] for of in (seen, unseen)]
         else:
             fitted = GradientBoosting().classify(seen.codes, labels, seed=0)
             scores = [(values[fitted.predict(of.codes)] == of.factors[:, j]).mean() for of in (seen, unseen)]
@@ -390,7 +390,7 @@ def _evidence(factors: object, codes: object) -> Evidence:
     return Evidence(factors, codes, kinds="continuous")
 
 
-def _transposed(table: Any) -> Any:
+def _transpose(table: Any) -> Any:
     if getattr(table, "ndim", 2) != 2:
         raise InputError(f"An array has {table.ndim} dimensions: pass one with samples in its columns.")
     return table.T if hasattr(table, "T") else np.transpose(table)
@@ -447,7 +447,7 @@ def _gap(scores: FloatArray) -> float:
     return float((ranked[-1] - ranked[-2]).mean())
 
 
-def _explained(factors: FloatArray, predicted: FloatArray) -> FloatArray:
+def _r2_of_factors(factors: FloatArray, predicted: FloatArray) -> FloatArray:
     """R2 of every factor."""
     total = np.square(factors - factors.mean(axis=0)).sum(axis=0)
     return np.asarray(1 - np.square(factors - predicted).sum(axis=0) / total)

@@ -192,8 +192,8 @@ class OutputReader:
         self._shapes = self._shapes or shapes
         if shapes != self._shapes:
             raise InputError(
-                f"The encoder returned {_described(shapes)} for one batch and {_described(self._shapes)} for another: "
-                "let it return the same shapes for all batches."
+                f"The encoder returned {_shapes_in_words(shapes)} for one batch and {_shapes_in_words(self._shapes)} "
+                "for another: let it return the same shapes for all batches."
             )
         return arrays
 
@@ -275,7 +275,7 @@ def _categories(given: Any) -> dict[str, Any]:
     return {f"{CATEGORY}category {number}": table for number, table in enumerate(tables)}
 
 
-def _described(shapes: Mapping[str, tuple[int, ...]]) -> str:
+def _shapes_in_words(shapes: Mapping[str, tuple[int, ...]]) -> str:
     return ", ".join(f"{name.removeprefix(CATEGORY)} of width {shape[0]}" for name, shape in shapes.items())
 
 
@@ -340,7 +340,7 @@ def encode(
         return encoded
     if factors is not None:
         raise OptionError(f"{dataset.name} has its own factors: pass factors with images of your own only.")
-    indices = _chosen(dataset, rows, seed)
+    indices = _chosen_rows(dataset, rows, seed)
     encoder, reader = encoder_of(model), OutputReader(spread)
     note = {
         "model": getattr(model, "name", "") or getattr(model, "__qualname__", type(model).__name__),
@@ -418,7 +418,7 @@ def _batches(images: Any, batch_size: int) -> Iterator[Any]:
     return iter(images)
 
 
-def _chosen(dataset: DataSet, rows: int | None, seed: int) -> NDArray[np.int64]:
+def _chosen_rows(dataset: DataSet, rows: int | None, seed: int) -> NDArray[np.int64]:
     if rows is not None and rows < 1:
         raise OptionError(f"rows is {rows}: ask for at least one image.")
     if isinstance(dataset, DependentSample):

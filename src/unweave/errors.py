@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unweave.sentences import printable
+
 
 class UnweaveError(ValueError):
     """Every error that the library raises on purpose: catch it to catch `InputError`, `OptionError` and `FileError`.
@@ -16,6 +18,9 @@ class UnweaveError(ValueError):
 
     __module__ = "unweave"  # tracebacks show the name that can be imported
 
+    def __str__(self) -> str:
+        return printable(super().__str__())  # one line, whatever values it quotes
+
 
 class InputError(UnweaveError):
     """The data cannot be used as they are: arrays, tables, models or decoders, whether given or read from a file.
@@ -26,6 +31,7 @@ class InputError(UnweaveError):
     """
 
     __module__ = "unweave"
+    problems: tuple[str, ...] = ()  # each on its own, where one error reports several
 
 
 class OptionError(UnweaveError, TypeError):

@@ -57,7 +57,9 @@ DRAWN_TOGETHER = 10
 _COMPANIONS = "evidences that were drawn together, and their lock"
 
 
-def drawn_together(draw: Callable[[int], Evidence], n_draws: int) -> Callable[[int], Evidence]:
+def drawn_together(
+    draw: Callable[[int], Evidence], n_draws: int, at_once: int = DRAWN_TOGETHER
+) -> Callable[[int], Evidence]:
     """Draws 0 to ``n_draws - 1``, made ten at a time, so that functions `for_all_drawn` compute their results together.
 
     >>> draw = drawn_together(lambda index: Evidence([[1.0], [2.0]], [[index], [3.0]]), 20)
@@ -67,7 +69,7 @@ def drawn_together(draw: Callable[[int], Evidence], n_draws: int) -> Callable[[i
 
     @functools.lru_cache(maxsize=2)
     def drawn(first: int) -> tuple[Evidence, ...]:
-        evidences = tuple(map(draw, range(first, min(first + DRAWN_TOGETHER, n_draws))))
+        evidences = tuple(map(draw, range(first, min(first + at_once, n_draws))))
         lock = threading.Lock()
         for evidence in evidences:
             evidence._memo[_COMPANIONS] = evidences, lock
@@ -77,7 +79,7 @@ def drawn_together(draw: Callable[[int], Evidence], n_draws: int) -> Callable[[i
 
     def one(index: int) -> Evidence:
         with making:
-            return drawn(index - index % DRAWN_TOGETHER)[index % DRAWN_TOGETHER]
+            return drawn(index - index % at_once)[index % at_once]
 
     return one
 

@@ -59,6 +59,7 @@ Whole = Annotated[int, Within(0)]
 Finite = Annotated[float, Within(open=True)]
 Amount = Annotated[float, Within(0)]
 Positive = Annotated[float, Within(0, open=True)]
+Rate = Annotated[float, Within(0, 2, open=True)]  # of learning; with 2 and more, boosting diverges
 Seed = Whole | np.random.Generator | None
 
 
@@ -80,10 +81,10 @@ def check_option_values(whose: str, types: Mapping[str, Any], given: Mapping[str
     """
     for name, value in given.items():
         alternatives = _alternatives(types.get(name, Any))
-        described = [_described(entry) for entry in alternatives]
+        described = [_allowed_values(entry) for entry in alternatives]
         if not all(described) or any(_allows(entry, value) for entry in alternatives):
             continue
-        words, shown = _listed(described), printable(reprlib.repr(value)[:100])
+        words, shown = _joined_by_or(described), printable(reprlib.repr(value)[:100])
         if isinstance(value, str) and any(get_origin(entry) is Literal for entry in alternatives):
             raise OptionError(f"{name}={shown} is not known: use {words}.")
         raise OptionError(f"{name}={shown} of {whose} is not allowed: use {words}.")
@@ -166,17 +167,17 @@ def _allows_entries(kinds: tuple[Any, ...], entries: tuple[Any, ...]) -> bool:
     return len(entries) == len(kinds) and all(map(_allows, kinds, entries))
 
 
-def _described(annotation: Any) -> str:
+def _allowed_values(annotation: Any) -> str:
     """The values that an alternative allows, in words; empty for annotations that are not checked."""
     if get_origin(annotation) is Annotated:
         kind, *ranges = get_args(annotation)
-        return " ".join([_described(kind), *(str(entry) for entry in ranges if isinstance(entry, Within))])
+        return " ".join([_allowed_values(kind), *(str(entry) for entry in ranges if isinstance(entry, Within))])
     if get_origin(annotation) is Literal:
-        return _listed([repr(word) for word in get_args(annotation)])
+        return _joined_by_or([repr(word) for word in get_args(annotation)])
     if get_origin(annotation) is tuple:
         kinds = get_args(annotation)
         how_many = "a tuple" if kinds[-1] is Ellipsis else f"a tuple of {len(kinds)} entries"
-        words = _described(kinds[0])
+        words = _allowed_values(kinds[0])
         return words and f"{how_many}, each entry {words}"
     if isinstance(annotation, type) and annotation in WORDS:
         return WORDS[annotation]
@@ -221,5 +222,5 @@ def _public_methods(strategy: type) -> list[str]:
     return [name for name, entry in vars(strategy).items() if inspect.isfunction(entry) and not name.startswith("_")]
 
 
-def _listed(words: list[str]) -> str:
+def _joined_by_or(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

@@ -63,7 +63,8 @@ def progress_bar(
     ``n_before`` steps of an earlier run are not counted in the speed. ``what`` is shown until a step has a text. With
     ``in_seconds`` the bar shows a percentage instead of the number of steps.
     """
-    notebook = _in_notebook()
+    shell = sys.modules.get("IPython")
+    notebook = shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
     if not wanted or n_before >= n_steps or not (notebook or sys.stderr.isatty()):
         yield Progress(lambda _text, _done: None)
         return
@@ -104,12 +105,6 @@ def progress_bar(
         bar.stop()
         if line is not None:
             line.clear()
-
-
-def _in_notebook() -> bool:
-    """Whether the code runs in a notebook."""
-    shell = sys.modules.get("IPython")
-    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 class _NotebookLine:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, Literal, NoReturn, Self
+from typing import Any, Literal, NoReturn
 
 from unweave.arrays import FloatArray, RealNumber
-from unweave.codec import plain_data, read_record
+from unweave.codec import SavedRecord, plain_data
 from unweave.errors import OptionError
 from unweave.findings import Finding, stated
 
@@ -44,7 +42,7 @@ class ShownMatrix:
 
 
 @dataclass(frozen=True, eq=False)
-class Score(RealNumber):
+class Score(SavedRecord, RealNumber):
     """The result of a metric: a number within its bounds, its parts, and its caveats.
 
     A score is a number: it can be added, compared and returned to scikit-learn, where its ``value`` is used. Two scores
@@ -139,20 +137,6 @@ class Score(RealNumber):
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null, infinities become text."""
         return {"value": plain_data(self.value), **plain_data(self)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Score from `to_dict`."""
-        return read_record(cls, data)
-
-    def to_json(self) -> str:
-        """JSON text of `to_dict`."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Score from `to_json`."""
-        return read_record(cls, text)
 
 
 class _Module(ModuleType):

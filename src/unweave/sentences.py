@@ -46,6 +46,19 @@ def fixed(value: float | None, digits: int = 3) -> str:
     return text.replace("-", "" if is_zero else MINUS)
 
 
+def between(low: float | None, high: float | None, digits: int = 2) -> str:
+    """An interval; one that has no width after rounding is not written as 0.00 to 0.00.
+
+    >>> between(0.1, 0.2), between(0.0, 0.001), between(0.996, 1.0), between(-0.001, 0.0001, 3)
+    ('0.10 to 0.20', '< 0.005', '> 0.995', '−0.001 to 0.000')
+    """
+    low_text, high_text = fixed(low, digits), fixed(high, digits)
+    half = 0.5 * 10**-digits
+    if low_text == high_text in (fixed(0, digits), fixed(1, digits)):
+        return f"< {half:g}" if high_text == fixed(0, digits) else f"> {1 - half:g}"
+    return f"{low_text} to {high_text}"
+
+
 def brief(value: float) -> str:
     """A number with about three significant digits.
 

@@ -158,6 +158,8 @@ class Store(FolderLock):
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             super().__enter__()
+        except ValueError as problem:  # a name that no system can have
+            raise FileError(f"{self.folder} cannot be the name of a folder ({problem}): choose another one.") from None
         except OSError as problem:
             raise FileError(_refusal(self.folder, problem)) from None
         try:

@@ -12,7 +12,8 @@ import unweave
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(unweave.__file__).parent
 LAYERS = [
-    {"errors", "sentences"},
+    {"sentences"},
+    {"errors"},
     {"findings"},
     {"arrays", "codec", "names", "on_demand", "options", "plugins", "randomness", "threads", "whole_files"},
     {"progress"},

@@ -237,13 +237,13 @@ def test_what_stays_undecided_has_twice_four_and_eight_times_the_seeds(monkeypat
         asked.append((cases, seeds))
         return {case: [[seed, -seed] for seed in seeds] for case in cases}
 
-    monkeypatch.setattr(run, "_undecided", lambda points, own: ["case"] if "case" in own else [])
+    monkeypatch.setattr(run, "_undecided_cases", lambda points, own: ["case"] if "case" in own else [])
     bench = SimpleNamespace(subjects=[0, 1], measure=measure)
-    settled = run._settled(bench, [], {"case": [[7, 8], [9, 10]]}, 2)
+    settled = run._outcomes_with_more_seeds(bench, [], {"case": [[7, 8], [9, 10]]}, 2)
     assert asked == [(["case"], range(4)), (["case"], range(8)), (["case"], range(16))]
     assert settled == [{"case": list(range(16))}, {"case": [-k for k in range(16)]}]
     asked.clear()
-    assert run._settled(bench, [], {"other": [[7, 8]]}, 2) == [{"other": [7]}, {"other": [8]}]
+    assert run._outcomes_with_more_seeds(bench, [], {"other": [[7, 8]]}, 2) == [{"other": [7]}, {"other": [8]}]
     assert asked == []
 
 
@@ -306,14 +306,14 @@ def test_points_of_a_property_that_all_violate_are_measured_last(monkeypatch):
         return {case: [[0]] for case in cases}
 
     monkeypatch.setattr(run, "_violated_by_all", lambda name, bench, points, found: name == "P4" and bool(found))
-    found = run._measured(types.SimpleNamespace(measure=measure), points, range(2))
+    found = run._measured_points(types.SimpleNamespace(measure=measure), points, range(2))
     assert asked == [[("P1", 0), ("P4", 0)], [("P1", 1)], [("P1", 3)], [("P4", 1)], [("P4", 2)]]
     assert set(found) == {point.case for point in points}
 
 
 @pytest.mark.parametrize(("levels", "all_violate"), [((0.5, 0.5), True), ((0.5, 0.0), False), ((0.0, 0.5), False)])
 def test_a_property_is_settled_if_every_subject_violates_it(small, levels, all_violate):
-    from unweave.auditing.run import _undecided, _violated_by_all
+    from unweave.auditing.run import _undecided_cases, _violated_by_all
     from unweave.sweeps import Measurement
 
     points = small.points()
@@ -326,8 +326,8 @@ def test_a_property_is_settled_if_every_subject_violates_it(small, levels, all_v
         for point in points
     }
     nulls = {point.case for point in points if point.name == "P4"}
-    assert set(_undecided(points, wide)) == nulls
-    assert _undecided(points, {case: row for case, row in wide.items() if case not in list(nulls)[:1]}) == []
+    assert set(_undecided_cases(points, wide)) == nulls
+    assert _undecided_cases(points, {case: row for case, row in wide.items() if case not in list(nulls)[:1]}) == []
 
 
 def test_json_is_text_without_escapes_and_without_nan():

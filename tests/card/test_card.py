@@ -12,8 +12,8 @@ from unweave import Evidence, MetricUndefined, Score
 from unweave.card import Card, MetricError, Variant
 from unweave.card.card import RULES, CardDescription, check_card, check_fields
 from unweave.card.decorator import (
-    _described,
     _on_all_rows,
+    _plain_option,
     _refuse_missing_fields,
     _refuse_unknown_fields,
     joined_score,
@@ -132,10 +132,10 @@ class WithLibrary(Probe):
 
 def test_options_are_described_as_plain_data():
     plain = {"name": "Probe", "depth": 3, "sizes": [1, 2]}
-    assert _described(Probe()) == plain
-    assert _described(WithLibrary()) == plain | {"name": "WithLibrary", "library": "sklearn"}
-    assert _described(Probe) is Probe
-    assert (_described((1, 2)), _described("word")) == ([1, 2], "word")
+    assert _plain_option(Probe()) == plain
+    assert _plain_option(WithLibrary()) == plain | {"name": "WithLibrary", "library": "sklearn"}
+    assert _plain_option(Probe) is Probe
+    assert (_plain_option((1, 2)), _plain_option("word")) == ([1, 2], "word")
 
 
 @pytest.mark.parametrize(
@@ -223,6 +223,7 @@ VALUES = {
     "takes_sparse_codes": BOOLEAN,
     "factor_by_factor": BOOLEAN,
     "takes_code_groups": BOOLEAN,
+    "takes_factor_groups": BOOLEAN,
     "undefined_with": ([()], [[], frozenset(), ("one colour",), None]),
     "variants": ([()], [[], ("a",), None]),
     "raw_range": (["", "0 to 2"], [None, 0]),

@@ -245,7 +245,7 @@ class TestOtherCommands:
         monkeypatch.setattr("unweave.evaluation.compare", functools.partial(compare, quick=quick))
         result = run("demo", "--rows", 200)
         assert (result.exit_code, result.stderr) == (0, "")
-        for word in ("circuit", "rescaled", "mixed", "noise", "identification", "mcc", "r2", "mig"):
+        for word in ("scene", "rotated", "without hue", "noise", "identification", "mcc", "r2", "mig"):
             assert word in result.stdout
 
     def test_version(self, run):

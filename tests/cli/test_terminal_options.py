@@ -13,10 +13,11 @@ import pytest
 from click.testing import CliRunner
 from rich.rule import Rule
 from rich.text import Text
+from scipy.stats import spearmanr
 
 from unweave import FileError, InputError, Score
 from unweave.cli import main
-from unweave.cli.demos import circuit_encoders
+from unweave.cli.demos import scene_encoders
 from unweave.cli.score import _distinct_labels
 from unweave.cli.terminal import (
     check_page,
@@ -157,19 +158,20 @@ def test_representations_are_named_by_their_files(capsys):
 
 
 def test_the_encoders_of_the_demonstration_are_what_their_names_say():
-    factors, codes = circuit_encoders(200)
-    assert {name: table.shape for name, table in codes.items()} == {
-        "rescaled": (200, 4),
-        "mixed": (200, 4),
-        "T, I only": (200, 2),
-        "noise": (200, 4),
-    }
-    kept = np.column_stack([factors["T"], factors["I"], codes["T, I only"]])
-    correlations = np.abs(np.corrcoef(kept, rowvar=False)[:2, 2:])
-    assert correlations.max(axis=1) == pytest.approx(1.0)  # they are permuted and rescaled
+    factors, codes = scene_encoders(200)
     columns = np.column_stack(list(factors.values()))
-    standard = (columns - columns.mean(axis=0)) / columns.std(axis=0)
-    assert codes["mixed"] == pytest.approx(Mixed().encode(standard, 3))
+    assert {name: table.shape[1] for name, table in codes.items()} == {
+        "one code each": 4,
+        "rotated": 4,
+        "without hue": 3,
+        "noise": 4,
+    }
+    ranks = np.abs(spearmanr(columns, codes["one code each"]).statistic[:4, 4:])
+    assert ranks.max(axis=1) == pytest.approx(1.0)  # permuted, and every curve increases
+    kept = np.abs(np.corrcoef(columns, codes["without hue"], rowvar=False)[:4, 4:]).max(axis=1)
+    assert kept[[0, 2, 3]] == pytest.approx(1.0)
+    assert kept[1] < 0.3
+    assert codes["rotated"] == pytest.approx(Mixed().encode(columns, 3))
     assert np.array_equal(codes["noise"], Noise(4).encode(columns, 3))
 
 

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from unweave import Posterior
-from unweave.evaluation.choose import PANEL
+from unweave.evidence import FactorKind
 from unweave.metrics import CATALOGUE
+from unweave.metrics.concepts import CONCEPT_METRICS
 
 N_ROWS = 200
-MEASURED = [name for name, entry in CATALOGUE.items() if entry.card.moves_at_200_rows]
-EXACT = [name for name in MEASURED if not CATALOGUE[name].card.order_tolerance]
+METRICS = {**CATALOGUE, **CONCEPT_METRICS}
+MEASURED = [name for name, entry in METRICS.items() if entry.card.moves_at_200_rows]
+EXACT = [name for name in MEASURED if not METRICS[name].card.order_tolerance]
 
 
 def worlds(seed):
@@ -28,13 +30,21 @@ def worlds(seed):
     yield heavy, heavy + 0.7 * rng.normal(size=heavy.shape)
 
 
+def worlds_of(name, seed):
+    """The same worlds; for metrics that take classes only, each factor says whether it is high."""
+    for factors, codes in worlds(seed):
+        if FactorKind.CONTINUOUS in METRICS[name].card.factor_kinds:
+            yield factors, codes
+        else:
+            yield (factors > np.quantile(factors, 0.6, axis=0)).astype(float), np.where(codes > 0, codes, 0.0)
+
+
 def moves(name, seeds):
     """Changes of the score (trials x order, twice and sign)."""
-    found = []
+    found, metric = [], METRICS[name]
     for seed in seeds:
         order = np.random.default_rng(seed).permutation(N_ROWS)
-        for factors, codes in worlds(seed):
-            metric = CATALOGUE[name]
+        for factors, codes in worlds_of(name, seed):
             changed = (
                 (factors[order], codes[order]),
                 (np.vstack([factors, factors]), np.vstack([codes, codes])),
@@ -46,28 +56,28 @@ def moves(name, seeds):
     return np.array(found)
 
 
-def test_the_panel_says_how_far_it_moves():
-    assert {name for name in PANEL if set(CATALOGUE[name].card.needs) <= {"factors", "codes"}} <= set(MEASURED)
+def test_every_metric_of_factors_and_codes_says_how_far_it_moves():
+    assert {name for name, entry in METRICS.items() if set(entry.card.needs) == {"factors", "codes"}} == set(MEASURED)
 
 
 @pytest.mark.parametrize("name", EXACT)
 def test_metrics_without_a_split_move_no_further_than_their_card_says(name):
-    assert (moves(name, range(2)).max(axis=0) <= np.array(CATALOGUE[name].card.moves_at_200_rows) + 1e-6).all()
+    assert (moves(name, range(2)).max(axis=0) <= np.array(METRICS[name].card.moves_at_200_rows) + 1e-6).all()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURED)
 def test_scores_move_no_further_than_their_card_says(name):
     """The card has the largest of 96 changes, so that hardly one of 96 fresh ones is larger."""
-    beyond = moves(name, range(100, 112)) > np.array(CATALOGUE[name].card.moves_at_200_rows) + 1e-6
+    beyond = moves(name, range(100, 112)) > np.array(METRICS[name].card.moves_at_200_rows) + 1e-6
     assert (beyond.sum(axis=0) <= 2).all()
 
 
 @pytest.mark.parametrize("name", EXACT)
 def test_a_constant_code_changes_nothing(name):
     """Also beside mixed codes, with ties and with noise, and not only beside the factors themselves."""
-    metric = CATALOGUE[name]
-    for factors, codes in worlds(5):
+    metric = METRICS[name]
+    for factors, codes in worlds_of(name, 5):
         more = np.column_stack([codes, np.full(N_ROWS, 3.0)])
         np.testing.assert_allclose(metric(factors, more).raw, metric(factors, codes).raw, atol=1e-9)
 

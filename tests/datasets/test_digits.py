@@ -8,7 +8,7 @@ import pytest
 
 from unweave import FileError, OptionError
 from unweave.datasets import emnist, fashion_mnist, load, mnist
-from unweave.datasets.digits import measured, read_idx
+from unweave.datasets.digits import measured_digits, read_idx
 
 
 def idx_bytes(array, order=">"):
@@ -45,7 +45,7 @@ def folder(tmp_path):
 
 def test_measures_are_those_of_the_strokes():
     pixels, truth = strokes(40)
-    found = measured(pixels)
+    found = measured_digits(pixels)
     assert found[:, 0] == pytest.approx(truth[:, 0], abs=0.05)
     assert np.corrcoef(found[:, 1], truth[:, 1])[0, 1] > 0.99
     with_ends = truth[:, 1] / (1 + truth[:, 1] / truth[:, 3])  # the two ends of a bar count as edge
@@ -55,7 +55,7 @@ def test_measures_are_those_of_the_strokes():
 
 
 def test_an_empty_image_is_not_measured():
-    slant, thickness, width, height = measured(np.zeros((1, 8, 8), dtype=np.uint8))[0]
+    slant, thickness, width, height = measured_digits(np.zeros((1, 8, 8), dtype=np.uint8))[0]
     assert np.isnan([slant, width, height]).all()
     assert thickness == 0
 
@@ -68,7 +68,7 @@ def test_mnist(folder):
     assert np.array_equal(np.rint(digits.images()[:, 0, 2:-2, 2:-2] * 255), pixels)
     assert digits.images()[:, 0, :2].max() == 0
     assert digits.factors([3, 1])[:, 0].tolist() == [3.0, 1.0]
-    assert np.array_equal(digits.factors([3])[0, 1:], measured(pixels[3:4])[0])
+    assert np.array_equal(digits.factors([3])[0, 1:], measured_digits(pixels[3:4])[0])
 
 
 def test_fashion_and_emnist(folder):
@@ -198,7 +198,7 @@ def test_the_digest_of_digits_is_of_all_pixels_and_labels(tmp_path):
 
 def test_measures_at_the_limits():
     """No images, and one pixel that is just half as bright as can be: the region of at least one half is a point."""
-    assert measured(np.zeros((0, 5, 5))).shape == (0, 4)
+    assert measured_digits(np.zeros((0, 5, 5))).shape == (0, 4)
     point = np.zeros((1, 5, 6))
     point[0, 2, 3] = 0.5
-    assert measured(point, 1.0)[0, 2:].tolist() == [0.0, 0.0]
+    assert measured_digits(point, 1.0)[0, 2:].tolist() == [0.0, 0.0]

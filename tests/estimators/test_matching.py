@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from unweave import Evidence
 from unweave.estimators import correlation
-from unweave.estimators.correlation import best_matching, matched_correlation_by_chance
+from unweave.estimators.correlation import Pearson, best_matching, matched_correlation_by_chance
+from unweave.metrics.matrices import correlation_matrix
 from unweave.randomness import random_stream
 
 
@@ -36,3 +38,17 @@ def test_fewer_draws_are_made_of_large_matrices(monkeypatch, n_codes, n_draws):
     )
     matched_correlation_by_chance.__wrapped__(30, n_codes, 10)
     assert drawn == [(n_codes, 10)] * n_draws
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0, 2.9, 3.1, 1e3, 1e8])
+@pytest.mark.parametrize("constant", [False, True])
+def test_correlations_from_products_are_those_of_numpy(shift, constant):
+    rng = np.random.default_rng(int(shift))
+    factors = rng.normal(size=(500, 3)) * [1.0, 1e-3, 1e5]
+    codes = factors @ rng.normal(size=(3, 4)) + rng.normal(size=(500, 4))
+    factors += shift * factors.std(axis=0)
+    codes[:, 0] *= not constant
+    found = correlation_matrix(Evidence(factors, codes), Pearson())
+    with np.errstate(invalid="ignore"):
+        expected = np.abs(np.corrcoef(factors, codes, rowvar=False)[3:, :3])
+    assert found == pytest.approx(np.nan_to_num(expected), abs=1e-13 * max(1.0, shift))

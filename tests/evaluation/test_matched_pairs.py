@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from unweave.evaluation.loop import MOST_FACTORS, MOST_ROWS, matched_pairs
+from unweave.evaluation.loop import MOST_FACTORS, ROWS_OF_PICTURE, matched_pairs
 
 
 def drawn(factors, codes, chosen, purity, constant=()):
@@ -40,7 +40,7 @@ def test_a_constant_code_is_drawn_on_a_line():
     assert pair.y == (0.0,) * 5
 
 
-@pytest.mark.parametrize("n_rows", [MOST_ROWS, MOST_ROWS + 1, 1000])
+@pytest.mark.parametrize("n_rows", [ROWS_OF_PICTURE, ROWS_OF_PICTURE + 1, 1000])
 def test_of_many_rows_150_are_drawn_with_the_first_and_the_last(n_rows):
     factor = np.arange(float(n_rows))[:, None]
     (pair,) = drawn(factor, factor, [[1]], [[1.0]])

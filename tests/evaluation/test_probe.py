@@ -234,3 +234,20 @@ def test_the_command_reads_layers_from_files_or_from_one_file(tmp_path, monkeypa
     wrong = CliRunner().invoke(main, ["probe", "late.npz", "early.npz", "--layers", "codes"])
     assert wrong.exit_code == 2
     assert "--layers names arrays of one file" in wrong.output
+
+
+def test_a_factor_is_probed_on_its_own_labels_whatever_labels_another_factor_lacks():
+    rng = np.random.default_rng(3140)
+    z = rng.normal(size=(400, 3))
+    codes = {"early": z + rng.normal(size=z.shape), "late": z @ rng.normal(size=(3, 6))}
+    few = z.copy()
+    few[rng.permutation(400)[:320], 0] = np.nan
+    whole, part = (unweave.probe(each, codes, probes=["linear"], missing="drop") for each in (z, few))
+    for row in whole.rows:
+        other = part[row.factor, row.layer, row.probe]
+        assert other.n_rows == (80 if row.factor == "factor 0" else 400)
+        if row.factor != "factor 0":
+            assert (other.value, other.lower) == pytest.approx((row.value, row.lower), abs=1e-9)
+        assert other.lower - 0.05 <= row.value <= other.upper + 0.05
+    assert "on the 80 of 400 rows with its label" in part.sentence("factor 0")
+    assert "of 400 rows" not in part.sentence("factor 1")

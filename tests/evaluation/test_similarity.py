@@ -35,8 +35,10 @@ def test_cka_is_the_ratio_of_unbiased_kernel_estimates(seed):
 
 
 def test_the_mean_over_all_orders_is_zero():
-    x, y = pair(0, n=6)
-    assert np.mean([unbiased_hsic(x, y[list(order)]) for order in permutations(range(6))]) == pytest.approx(0, abs=1e-9)
+    x, y = (table - table.mean(0) for table in pair(0, n=6))
+    squares = [np.square(table).sum(axis=1) for table in (x, y)]
+    drawn = [unbiased_hsic(x.T @ y[[*o]], squares[0], squares[1][[*o]]) for o in permutations(range(6))]
+    assert np.mean(drawn) == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -80,18 +82,37 @@ def test_invariance_to_rotation_shift_and_scale():
         assert after[measure].value == pytest.approx(before[measure].value, rel=1e-8), measure
 
 
-@pytest.mark.parametrize("n", [30, 300])
-def test_independent_representations_score_zero(n):
+SLOW = [pytest.param(n, p, q, marks=pytest.mark.slow) for n in (100, 1000, 3000) for p, q in ((6, 4), (20, 25))]
+
+
+@pytest.mark.parametrize(("n", "p", "q"), [(30, 6, 4), (300, 6, 4), *SLOW])
+def test_independent_representations_score_zero(n, p, q):
     """The mean of calibrated values over draws is 0 within its error, and p-values are at most .05 in 5 % of draws."""
     found = []
     for seed in range(40):
         rng = np.random.default_rng(100 + seed)
-        found.append(unweave.similarity(rng.normal(size=(n, 6)), rng.normal(size=(n, 4))))
+        found.append(unweave.similarity(rng.normal(size=(n, p)), rng.normal(size=(n, q))))
     for measure in MEASURES:
         values = np.array([one[measure].calibrated for one in found])
         assert abs(values.mean()) < 3.5 * values.std(ddof=1) / np.sqrt(len(values)) + 1e-3, measure
         rejected = sum(one[measure].p_value <= 0.05 for one in found)
         assert rejected <= stats.binom(len(found), 0.05).ppf(0.9995), measure
+
+
+def test_large_tables_are_measured_roughly(monkeypatch):
+    """Floors and errors of large tables use single precision and squares, and their values do not."""
+    for p, q in ((30, 20), (20, 30), (5, 5)):
+        x, y = pair(5, 400, p, q)
+        exact = unweave.similarity(1e9 * x, y)
+        monkeypatch.setattr("unweave.evaluation.similarity.LARGE", 1.0)
+        monkeypatch.setattr("unweave.evaluation.similarity.N_BLOCKS", 40)  # half of them
+        rough = unweave.similarity(1e9 * x, y)
+        monkeypatch.undo()
+        for one, other in zip(exact.rows, rough.rows, strict=True):
+            assert one.value == other.value
+            assert [one.floor, one.lower, one.p_value] == pytest.approx(
+                [other.floor, other.lower, other.p_value], rel=1e-5
+            )
 
 
 def test_intervals_cover():

@@ -7,7 +7,7 @@ from unweave import Evidence
 from unweave.estimators import Histogram, NearestNeighbour, Pearson, RandomDependence, Spearman
 from unweave.memo import memoised
 from unweave.metrics import matrices
-from unweave.trust.floors import unknowing
+from unweave.trust.floors import null_evidence
 
 N_ROWS = 240
 KINDS = {"angle": "circular", "shape": "categorical"}
@@ -95,8 +95,8 @@ def test_no_null_draw_restores_a_pairing_that_was_shuffled(undone):
     for seed in range(100):
         order = np.random.default_rng(seed).permutation(300)
         evidence = Evidence(factors, factors[np.argsort(order) if undone else order])
-        draws = [unknowing(evidence, "permutation", 0, k) for k in range(3)]
-        draws += [unknowing(evidence, "permutation", seed, 0), evidence.permuted(seed), evidence.permuted(0)]
+        draws = [null_evidence(evidence, "permutation", 0, k) for k in range(3)]
+        draws += [null_evidence(evidence, "permutation", seed, 0), evidence.permuted(seed), evidence.permuted(0)]
         found = [abs(np.corrcoef(draw.factors[:, 0], draw.codes[:, 0])[0, 1]) for draw in draws]
         largest = max(largest, *found)
     assert largest < 0.3  # the largest of 600 correlations exceeds .3 with probability .0001

@@ -411,7 +411,7 @@ SYNTHETIC = (
     *(worlds.OneFactorConstraint, worlds.TwoFactorConstraint, worlds.WithCovariance, worlds.Reordered),
     *(toys.DependentClasses, toys.ClassesWithNuisance, known_decoders.LinearDecoder, known_decoders.Torus),
     *(known_decoders.TwoMoons, attacks.Redundancy, attacks.Synergy),
-    *(getattr(encoders, name) for name in encoders.__all__ if name not in ("BY_PAPER_NAME", "Encoder", "mixing_share")),
+    *(getattr(encoders, name) for name in encoders.__all__ if name not in ("Encoder", "mixing_share")),
     *(getattr(theory, name) for name in theory.__all__ if name != "Attack"),
 )
 CHEAP = ("mcc", "r2", "sap", "mig", "modularity", "minimality", "sufficiency", "dci_size", "irs")

@@ -139,10 +139,10 @@ def test_a_hundred_and_fifty_inputs():
     assert set(counts) == ALLOWED
 
 
-@pytest.mark.parametrize("seed", [4338, 7333, 7636, 9133, 9955, 45144])
+@pytest.mark.parametrize("seed", [4338, 7333, 7636, 9133, 9955, 45144, 200198, 205620])
 def test_inputs_that_once_went_wrong(seed):
     """A std of 1e300 (endless recursion), a quantile of 50, a warning of scikit-learn, an estimator as adjacency;
-    names of a posterior's codes that repeat, a half-labelled factor of codes that are undefined."""
+    names of a posterior's codes that repeat, a half-labelled factor of codes that are undefined; many problems."""
     name, factors, codes, options, _ = draw(seed)
     assert outcome(name, factors, codes, options)[0] in ALLOWED
 
@@ -160,10 +160,16 @@ def test_three_hundred_calls_of_other_functions():
     assert not problems, "\n".join(problems)
 
 
-@pytest.mark.parametrize("seed", [22815, 35168, 48802, 59359])
+@pytest.mark.parametrize("seed", [22815, 35168, 48802, 59359, 203226, 208640])
 def test_calls_that_once_went_wrong(seed):
-    """A matrix of 1e306 and one of 1 for a closed form, no number of rows, a mixing whose row is 0."""
+    """A matrix of 1e306 and one of 1 for a closed form, no number of rows, a row of 0, a rate of 7, no factor."""
     assert not counted_functions([seed])[1]
+
+
+@pytest.mark.parametrize("seed", [212203, 212330, 212923, 217531])
+def test_public_calls_that_once_went_wrong(seed):
+    """A name of a card that is a control character, an array as time limit, a number in place of labels, no name."""
+    assert not counted_functions([seed], draw_public)[1]
 
 
 def test_every_public_name_is_called_or_has_a_reason():

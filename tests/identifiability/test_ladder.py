@@ -9,6 +9,7 @@ from sklearn.model_selection import cross_val_predict
 
 import unweave
 from unweave import Ladder, ladder
+from unweave.identifiability.rungs import own_codes_beyond_luck
 
 
 def normal(seed, n=1000, d=3):
@@ -47,6 +48,12 @@ def test_json_frame_and_figure_have_the_same_rows():
         (lambda: ladder(normal(0, 12, 20), normal(1, 12, 3)), "20 factors needs at least 21 rows"),
         (lambda: ladder(normal(0), normal(1), baseline=normal(2, 7)), "baseline has 7 rows"),
         (lambda: ladder(normal(0), normal(1), baseline=normal(2, d=4)), "twin of the same width"),
+        (
+            lambda: ladder(normal(0), normal(1), baseline=np.full((1000, 3), np.nan)),
+            "In the baseline: Values are missing",
+        ),
+        (lambda: unweave.compare(normal(0), {"1": normal(1), "2": normal(2, 7)}), "In '2': The rows do not pair up"),
+        (lambda: ladder(normal(0), normal(1), code_groups={"a": [0, 1], "b": [1]}), "'code 1' is in two code groups"),
     ],
 )
 def test_bad_input_gets_one_sentence(call, message):
@@ -179,6 +186,23 @@ def test_a_baseline_gives_the_gain():
     assert found.rows[1].gain_interval[0] > 0.9
 
 
+@pytest.mark.parametrize("d", [2, 3, 4, 6, 9])
+def test_own_codes_of_a_rotation_have_their_closed_form_and_are_0_on_average(d):
+    """A code of a rotation has the share u of a factor, from which it recovers u; so own codes recover u^2."""
+    rng = np.random.default_rng([41, d])
+    z = rng.normal(size=(1000, d))
+    turns = np.linalg.qr(rng.normal(size=(5000, d, d)))[0]
+    shares = (turns**4).max(axis=2).mean(axis=1)
+    for k in range(3):
+        found = ladder(z, z @ turns[k], quick=True)
+        assert np.mean([row.own_codes for row in found.rows]) == pytest.approx(shares[k], abs=0.02)
+        assert found.luck == pytest.approx(shares.mean(), abs=0.02)
+        scores = np.array([own_codes_beyond_luck(share, 1.0, found.luck, found.chance) for share in shares])
+        assert found.own_codes == pytest.approx(scores[k], abs=0.05)
+        assert abs(scores.mean()) < 0.05  # .27 for two and .08 for three factors without ``chance``
+        assert scores.min() >= -1
+
+
 @pytest.mark.slow
 def test_rotations_have_the_size_of_the_axes_test():
     below = 0
@@ -187,6 +211,15 @@ def test_rotations_have_the_size_of_the_axes_test():
         z = rng.normal(size=(400, 4))
         below += ladder(z, z @ np.linalg.qr(rng.normal(size=(4, 4)))[0], quick=True).axes_p_value <= 0.05
     assert below <= 18  # 10 expected; 18 has probability .01
+
+
+@pytest.mark.parametrize("d", [3, 5, 8])
+def test_one_code_of_its_own_is_not_a_random_mixture_whatever_the_others_are(d):
+    rng = np.random.default_rng(d)
+    z = rng.normal(size=(400, d))
+    mixed = z[:, 1:] @ np.linalg.qr(rng.normal(size=(d - 1, d - 1)))[0]
+    codes = np.column_stack([z[:, 0] ** 3, mixed]) + 0.2 * rng.normal(size=(400, d))
+    assert ladder(z, codes, quick=True).axes_p_value <= 0.05
 
 
 @pytest.mark.parametrize("seed", range(5800, 5803))
@@ -261,6 +294,20 @@ def test_a_dropped_factor_is_absent_though_another_one_depends_on_it():
         z[:, 1] = 0.7 * z[:, 0] + np.sqrt(0.51) * z[:, 1]
         rungs.append(ladder(z, z[:, 1:]).rows[0].rung)
     assert rungs.count("absent") >= 5  # all six were "joint" with free permutations
+
+
+def test_labels_that_another_factor_lacks_at_random_change_no_rung():
+    for seed in range(3):
+        rng = np.random.default_rng([3141, seed])
+        z = rng.normal(size=(800, 3))
+        codes = np.column_stack([z[:, 0], z[:, 1] + z[:, 2], z[:, 1] - z[:, 2]]) + 0.3 * rng.normal(size=(800, 3))
+        few = z.copy()
+        few[rng.random(800) < 0.5, 2] = np.nan
+        whole, part = (ladder(each, codes, quick=True, missing="drop") for each in (z, few))
+        assert rungs(part) == rungs(whole)
+        assert [str(each) for each in part.caveats] == [f"{np.isnan(few).sum()} rows with missing values were dropped."]
+        for row, other in zip(whole.rows, part.rows, strict=True):
+            assert other.intervals["direction"][0] - 0.03 <= row.direction <= other.intervals["direction"][1] + 0.03
 
 
 def test_a_weak_factor_is_read_and_does_not_count():

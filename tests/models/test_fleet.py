@@ -277,6 +277,7 @@ def test_every_objective_trains_encodes_and_decodes(kind, blocks):
     encoded = model.encode(blocks[0][:7])
     n_codes = 3 + len(model.spec.objective.category_sizes)
     assert (encoded.shape if model.is_deterministic else (len(encoded.mean), len(encoded.names))) == (7, n_codes)
+    assert model.is_deterministic or encoded.trained_with.startswith(kind.name)
     images = model.decode(model.codes_of(blocks[0][:7]))
     assert images.shape == (7, 1, 12, 12)
     assert images.min() >= 0

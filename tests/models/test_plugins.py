@@ -38,10 +38,10 @@ with warnings.catch_warnings(record=True) as caught:
     from unweave.models import OBJECTIVES
     from unweave import OptionError
     from unweave.datasets import DATA_SETS, load
+    assert "no_objective" not in OBJECTIVES and "tiny_sprites" in DATA_SETS
 declared = declared_training({"dataset": "tiny_sprites", "objectives": [{"name": "doubled", "beta": [1, 2]}]})
 assert [objective.beta for objective in declared.objectives] == [1, 2], declared
 assert declared.dataset.loaded().n_images == 4608
-assert "no_objective" not in OBJECTIVES and "tiny_sprites" in DATA_SETS
 assert DATA_SETS["small_sprites"].__module__ == "unweave.datasets.dsprites"
 try:
     load("missing")

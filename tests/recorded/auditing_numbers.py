@@ -7,7 +7,7 @@ from functools import cache, partial
 import numpy as np
 
 from unweave.auditing import Grid, audit
-from unweave.auditing.adversary import KNOWN, _changed, _drawn, red_team
+from unweave.auditing.adversary import KNOWN, _drawn, _perturbed_encoder, red_team
 from unweave.auditing.measurement import FURTHER, PROPERTIES, Bench, further_points, subject_of
 from unweave.auditing.properties import card_cases, finding_of, mean_interval, promise_of
 from unweave.metrics import CATALOGUE
@@ -95,7 +95,7 @@ CASES = {
     "adversary": partial(worst, matched),
     "encoders that the adversary draws": lambda: [repr(_drawn(np.random.default_rng(k))) for k in range(40)],
     "encoders that the adversary changes": lambda: [
-        repr(_changed(encoder, np.random.default_rng(k)))
+        repr(_perturbed_encoder(encoder, np.random.default_rng(k)))
         for k in range(3)
         for encoder in (*KNOWN, WithNoiseCodes(Mixed(14.0, 14.0), 9), WithCopies(Noise(290), 6), Noisy(Mixed(), 0.92))
     ],

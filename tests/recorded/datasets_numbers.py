@@ -15,7 +15,7 @@ from unweave.datasets import (
     small_sprites,
 )
 from unweave.datasets.dependence import dependences_from_text
-from unweave.datasets.digits import measured
+from unweave.datasets.digits import measured_digits
 from unweave.datasets.dsprites import inside, reach
 from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
 
@@ -74,6 +74,6 @@ CASES = {name: partial(shown, name) for name in DATA}
 CASES |= {name: partial(dependent, name) for name in DEPENDENCES}
 CASES |= {
     "outlines": outlines,
-    "strokes": lambda: [measured(GREY), measured(GREY * (GREY > 128)), measured(GREY / 255, 1.0)],
+    "strokes": lambda: [measured_digits(GREY), measured_digits(GREY * (GREY > 128)), measured_digits(GREY / 255, 1.0)],
     "dependences in words": lambda: dependences_from_text("x~y:0.1"),
 }

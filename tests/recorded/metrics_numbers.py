@@ -20,7 +20,7 @@ LEVELS = np.digitize(FREE[:, 1], [-1, -0.2, 0.4])
 ANGLES = np.mod(FREE[:, 2], 2.0)
 # rounded, because draws depend on the last bit of the data, and that depends on the processor
 POSTERIOR = Posterior(CODES[:, :3].round(6), np.exp(-1 + NOISE[:, :3] / 3).round(6))
-NUMBERS = Evidence(FREE, CODES[:, :3], nuisances=NOISE[:, 3:])
+NUMBERS = Evidence(FREE, CODES[:, :3], nuisances=NOISE[:, 3:], target=CLASSES)
 DATA = {
     "numbers": NUMBERS,
     "a dead code": Evidence(FREE, CODES),

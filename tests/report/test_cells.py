@@ -82,7 +82,11 @@ def test_of_many_pairs_of_runs_the_best_and_the_worst_are_shown(n_pairs):
 
 
 def test_dots_of_a_pair_are_within_their_box():
-    assert html._dots({"x": [0.0, 1.0, 0.5], "y": [0.0, 1.0, 0.25]}) == "M0 56h0M90 0h0M45 42h0"
+    many = [k / 20 for k in range(21)]
+    assert html._dots({"x": many, "y": [1.0] * 21}) == "".join(f"M{90 * x:.0f} 0h0" for x in many)
+    few = [float(dot.split()[0]) for dot in html._dots({"x": [0.0, 1.0] * 50, "y": [0.5] * 100}).split("M")[1:]]
+    assert len(set(few)) > 10  # dots of few values do not hide each other
+    assert max(few[::2]) <= 11 < 79 <= min(few[1::2]) <= max(few) <= 90
 
 
 def cell(value, floor=None, interval=None, **per_factor):

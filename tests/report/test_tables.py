@@ -432,7 +432,7 @@ def test_rows_for_a_paper_have_intervals_and_marks():
     ) == [
         "% columns: representation, mcc",
         "% in brackets: 90 % intervals over samples",
-        "% dagger: use with caution on these data; double dagger: do not use on these data",
+        "% dagger: use with caution on these data",
         r"a & 0.512 $\pm$ 0.012 {\scriptsize [$-$0.250, 0.750]}$^{\dagger}$ \\",
         r"b & -- \\",
     ]
@@ -442,8 +442,8 @@ def test_rows_for_a_paper_have_intervals_and_marks():
         r"a & 0.512 {\scriptsize [$-$0.250, 0.750]} & 0.512 {\scriptsize [$-$0.250, 0.750]} \\",
         r"b & 0.512 & -- \\",
     ]
-    assert latex_of({"verdict": {"level": "trust"}}, {}, {"verdict": {"level": "do not use"}})[1:] == [
-        "% dagger: use with caution on these data; double dagger: do not use on these data",
-        r"a & 0.512 \\",
+    assert latex_of({"verdict": {"level": "noise level"}}, {}, {"verdict": {"level": "do not use"}})[1:] == [
+        "% degree sign: not significantly better than random codes; double dagger: not reliable on these data",
+        r"a & 0.512$^{\circ}$ \\",
         r"b & 0.512$^{\ddagger}$ \\",
     ]

@@ -15,7 +15,7 @@ from tiny_cells import many
 from unweave import FileError, OptionError, UnweaveError
 from unweave.cli import main
 from unweave.sweeps import Cell, run, summary, sweep_file
-from unweave.sweeps.sweep import printed
+from unweave.sweeps.sweep import terminal_table
 from unweave.sweeps.sweep_file import declared_sweep, read_sweep
 from unweave.synthetic.encoders import Kept, Mixed, Noisy, PermutedAndScaled
 from unweave.synthetic.worlds import Correlated
@@ -148,14 +148,14 @@ def test_summaries_leave_out_what_is_undefined(tmp_path):
     assert means["mean"][0] == pytest.approx(kept.mean())
     # the quantile .975 of Student's t with 6 degrees of freedom, from a printed table
     assert means["high"][0] - means["mean"][0] == pytest.approx(2.4469 * kept.std() / 7**0.5, rel=1e-4)
-    notes = [str(part) for part in printed(table).renderables[2:]]
+    notes = [str(part) for part in terminal_table(table).renderables[2:]]
     assert notes == [f"{metric}, 2 times: not for this seed" for metric in ("first", "second")]
 
 
 def test_every_public_world_and_encoder_can_be_named():
     found = list(sweep_file._built({"worlds": [{"class": "Circuit"}]}, "world", sweep_file.worlds, "sample"))
     assert [type(world).__name__ for world, _ in found] == ["Circuit"]
-    for name in set(sweep_file.encoders.__all__) - {"BY_PAPER_NAME", "Encoder", "mixing_share"}:
+    for name in set(sweep_file.encoders.__all__) - {"Encoder", "mixing_share"}:
         with pytest.raises(OptionError, match=f"{name} has no parameter 'absent'"):
             declared_sweep(GOOD | {"encoders": [{"class": name, "absent": 1}]}, "bad")
 
@@ -260,7 +260,7 @@ def test_tables_keep_the_order_of_the_sweep():
     means = summary(table)
     assert list(zip(means["world"], means["metric"], strict=True)) == cells
     assert means["problem"].to_list() == table["problem"].to_list()
-    heading, shown, *notes = printed(table).renderables
+    heading, shown, *notes = terminal_table(table).renderables
     assert str(heading) == "One seed"
     assert [str(column.header) for column in shown.columns] == ["world", "metric 0", "metric 1"]  # not the constant one
     assert [str(note) for note in notes] == [f"{cells[k][1]}, 1 times: problem {k}" for k in range(40)]
@@ -269,12 +269,12 @@ def test_tables_keep_the_order_of_the_sweep():
 def test_metrics_keep_their_order_in_a_table(tmp_path):
     names = [f"metric {k}" for k in range(20)]
     table = pl.DataFrame({"seed": [0, 1] * 20, "metric": [name for name in names for _ in range(2)], "value": 0.5})
-    heading, shown = printed(table.with_columns(raw=0.5, problem=pl.lit(None, pl.String))).renderables
+    heading, shown = terminal_table(table.with_columns(raw=0.5, problem=pl.lit(None, pl.String))).renderables
     assert str(heading) == "Means of 2 seeds ± half of their 95 % interval"
     assert [str(column.header) for column in shown.columns] == names
 
 
 def test_a_limit_may_be_short_and_a_finished_sweep_starts_no_process(tmp_path, monkeypatch):
     table = run(many(2), tmp_path)
-    monkeypatch.setattr("unweave.sweeps.execution._started", lambda *_: pytest.fail("a process was started"))
+    monkeypatch.setattr("unweave.sweeps.execution._started_process", lambda *_: pytest.fail("a process was started"))
     assert run(many(2), tmp_path, time_limit=0.5, n_jobs=-1).equals(table)

@@ -72,7 +72,7 @@ def task(seconds, *answers):
 @pytest.fixture
 def machine(monkeypatch):
     found = Machine()
-    monkeypatch.setattr(workers, "_started", found.started)
+    monkeypatch.setattr(workers, "_started_process", found.started)
     monkeypatch.setattr(workers, "wait", found.wait)
     monkeypatch.setattr(workers, "time", found.clock)
     return found
@@ -136,7 +136,7 @@ def test_a_process_has_one_worker_and_may_have_finished_its_imports(monkeypatch,
             return future
 
     monkeypatch.setattr(workers, "ProcessPoolExecutor", Executor)
-    assert workers._started(len, "task", in_full) is made[0]
+    assert workers._started_process(len, "task", in_full) is made[0]
     pid = {"initializer": workers._end_with, "initargs": (os.getpid(), None)}
     assert made[0].options == {"max_workers": 1, "timeout": 10.0, **pid}
     assert made[0].given == [(workers._received, len, "task")] * in_full

@@ -11,7 +11,6 @@ from unweave.estimators import GaussianInformation
 from unweave.metrics.decomposition import partial_information
 from unweave.synthetic.attacks import Redundancy, Synergy, reflection
 from unweave.synthetic.encoders import (
-    BY_PAPER_NAME,
     MONOTONE,
     ONE_FACTOR,
     RELEASED,
@@ -217,10 +216,6 @@ def test_released_variants_differ_from_the_text_as_documented():
     assert np.abs(bent[:, 1]).max() > 1e10
     dropped_first = ReleasedKept(6).encode(factors, rng=0)
     assert np.abs(np.corrcoef(dropped_first, factors[:, 0], rowvar=False)[-1, :-1]).max() < 0.1
-
-
-def test_paper_names():
-    assert list(BY_PAPER_NAME) == [f"E{i}" for i in range(1, 11)]
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from unweave.trust import diagnose, interval, noise_floor, verdicts
 from unweave.trust import row_order as module
 from unweave.trust.row_order import (
     RowOrder,
-    _designed,
     _factor_columns,
     _goes_on,
+    _has_the_order_of_a_design,
     _lags,
     _reach,
     _rows_before,
@@ -176,7 +176,7 @@ def test_lags_are_rank_correlations_with_the_row_before():
     ],
 )
 def test_a_factor_that_rises_or_falls_over_all_rows_is_designed(columns, expected):
-    assert _designed(np.array(columns, dtype=float).T) is expected
+    assert _has_the_order_of_a_design(np.array(columns, dtype=float).T) is expected
 
 
 def test_angles_are_compared_on_the_circle_and_few_columns_are():

@@ -15,7 +15,7 @@ from unweave.score import Score
 from unweave.trust import Verdict, diagnose, noise_floor, verdicts
 from unweave.trust.counterpart import Counterpart
 from unweave.trust.effects import Change, Effects
-from unweave.trust.verdict import _advised, _looked_up, _possible, _range, _tried
+from unweave.trust.verdict import _looked_up, _possible, _range, _verdict_by_trials, _with_fitting_advice
 from unweave.trust.verdict_record import SECTIONS, Reason
 
 RNG = np.random.default_rng(0)
@@ -147,7 +147,7 @@ def tried(*changes, value=0.0, bounds=(0.0, 1.0), diagnosis=None, **options):
         dependent_pairs=(),
         constraints=(),
     )
-    return _tried(mcc, Score(value, bounds=bounds, best=1.0), Tried(*changes, **options), found, None)
+    return _verdict_by_trials(mcc, Score(value, bounds=bounds, best=1.0), Tried(*changes, **options), found, None)
 
 
 def by(moved, modelled=False, effect="number of codes", before=0.0):
@@ -328,7 +328,7 @@ def test_without_a_budget_for_trials_a_score_is_not_checked():
 def test_metrics_that_are_flagged_are_not_advised():
     table = {label: Verdict(level, (Reason(Finding("one_code"), "", 0.0, SECTIONS["P4"]),)) for label, level in (
         ("r2", "trust"), ("mcc", "caution"), ("mig", "do not use"), ("sap", "no verdict"))}  # fmt: skip
-    found = _advised(table, {label: label for label in table})
+    found = _with_fitting_advice(table, {label: label for label in table})
     named = {label: verdict.reasons[0].advice.quantities["metrics"] for label, verdict in found.items()}
     assert len(set(named.values())) == 1
     assert "r2" in named["r2"]

@@ -147,8 +147,8 @@ A statement is split into parts, and each part is a rule about figures, written 
 Figures have 95 % intervals over seeds. A part is decided if 99.5 % of figures drawn from the intervals agree.
 Statements about closed forms are computed exactly, and those about synthetic data with the papers' numbers of
 factors, codes and rows and with up to 5,000 seeds. Statements about trained networks rest on nine published
-encoders or on small networks; each says so. The small networks' figures were recorded when they were trained, to the digits of docs,
-and `unweave claims check` compares new ones with them.
+encoders or on small networks; each says so. Figures of small networks were recorded when these were trained, to
+the digits that docs/papers.md and docs/geometry.md have, and `unweave claims check` compares new ones with them.
 
 `unweave claims check` computes all figures again that need no trained network, in about five CPU minutes.
 `unweave reproduce all` computes every figure and table, says first what that costs, and continues where it was

@@ -16,7 +16,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from unweave.auditing.measurement import MAP_SEED, Bench, Case, Subject, written
+from unweave.auditing.measurement import MAP_SEED, Bench, Case, Subject, as_expression
 from unweave.randomness import random_stream
 from unweave.synthetic.encoders import (
     Encoder,
@@ -70,12 +70,12 @@ def red_team(bench: Bench, n_random: int = 40, n_refined: int = 20) -> list[RedT
     candidates += [(_drawn(generator), int(generator.integers(N_MAPS))) for _ in range(n_random)]
     scores = zip(*(_scores(bench, *candidate) for candidate in candidates), strict=True)
     return [
-        _refined(bench, subject, list(zip(candidates, of_subject, strict=True)), n_refined)
+        _refined_worst_encoder(bench, subject, list(zip(candidates, of_subject, strict=True)), n_refined)
         for subject, of_subject in zip(bench.subjects, scores, strict=True)
     ]
 
 
-def _refined(
+def _refined_worst_encoder(
     bench: Bench, subject: Subject, scored: list[tuple[Candidate, float | None]], n_refined: int
 ) -> RedTeam | None:
     """Refine the worst encoder of one subject by small random changes."""
@@ -94,7 +94,7 @@ def _refined(
     for _ in range(n_refined):
         *_, encoder, seed = worst
         seed = seed if generator.random() < 0.5 else int(generator.integers(N_MAPS))
-        encoder = _changed(encoder, generator)
+        encoder = _perturbed_encoder(encoder, generator)
         (score,) = _scores(alone, encoder, seed)
         if score is not None:
             n_tried += 1
@@ -103,7 +103,7 @@ def _refined(
     product, score, share, encoder, seed = worst
     expression = (
         f"{Case(WORLD, encoder, N_ROWS).expression(subject, seed)} * "
-        f"mixing_share({written(encoder)}, {N_FACTORS}, MAP_SEED + {seed})"
+        f"mixing_share({as_expression(encoder)}, {N_FACTORS}, MAP_SEED + {seed})"
     )
     return RedTeam(product, score, share, expression, n_tried)
 
@@ -123,48 +123,48 @@ def _drawn(generator: np.random.Generator) -> Encoder:
         case 0:
             inner: Encoder = Noise(int(generator.integers(5, 100)))
         case 1:
-            inner = PartlyMixed(_rounded(generator.uniform(0.05, 1.0)))
+            inner = PartlyMixed(_three_digits(generator.uniform(0.05, 1.0)))
         case _:
-            inner = Mixed(_rounded(10 ** generator.uniform(0, 2)), float(generator.choice(RATIOS)))
+            inner = Mixed(_three_digits(10 ** generator.uniform(0, 2)), float(generator.choice(RATIOS)))
     match generator.integers(8):
         case 0:
             return WithCopies(inner, int(generator.integers(2, 5)))
         case 1:
             return WithNoiseCodes(inner, int(generator.integers(5, 50)))
         case 2:
-            return Noisy(inner, _rounded(generator.uniform(0.05, 0.9)))
+            return Noisy(inner, _three_digits(generator.uniform(0.05, 0.9)))
         case 3:
             return Reshaped(inner)
         case _:
             return inner
 
 
-def _changed(encoder: Encoder, generator: np.random.Generator) -> Encoder:
+def _perturbed_encoder(encoder: Encoder, generator: np.random.Generator) -> Encoder:
     """The same kind of encoder with slightly different parameters."""
     match encoder:
         case Mixed():
             kappa = max(1.0, encoder.kappa * np.exp(0.5 * generator.normal()))
             ratio = min(max(1.0, encoder.ratio * np.exp(0.3 * generator.normal())), 15.0)
-            return Mixed(_rounded(kappa), _rounded(ratio))
+            return Mixed(_three_digits(kappa), _three_digits(ratio))
         case PartlyMixed():
-            return PartlyMixed(_rounded(min(max(encoder.t + 0.1 * generator.normal(), 0.0), 1.0)))
+            return PartlyMixed(_three_digits(min(max(encoder.t + 0.1 * generator.normal(), 0.0), 1.0)))
         case Noise():
             return Noise(min(max(2, round(encoder.codes * np.exp(0.4 * generator.normal()))), 300))
         case Noisy():
             share = min(max(encoder.share + 0.1 * generator.normal(), 0.0), 0.95)
-            return Noisy(_changed(encoder.encoder, generator), _rounded(share))
+            return Noisy(_perturbed_encoder(encoder.encoder, generator), _three_digits(share))
         case WithCopies():
             times = min(max(encoder.times + int(generator.integers(-1, 2)), 1), 6)
-            return WithCopies(_changed(encoder.encoder, generator), times)
+            return WithCopies(_perturbed_encoder(encoder.encoder, generator), times)
         case WithNoiseCodes():
             added = max(1, round(encoder.added * np.exp(0.4 * generator.normal())))
-            return WithNoiseCodes(_changed(encoder.encoder, generator), added)
+            return WithNoiseCodes(_perturbed_encoder(encoder.encoder, generator), added)
         case Reshaped():
-            return Reshaped(_changed(encoder.encoder, generator))
+            return Reshaped(_perturbed_encoder(encoder.encoder, generator))
         case _:
             return encoder
 
 
-def _rounded(number: float) -> float:
+def _three_digits(number: float) -> float:
     """The number with three digits, so that expressions are short."""
     return round(float(number), 3)

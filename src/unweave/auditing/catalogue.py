@@ -215,14 +215,14 @@ def _summary_of_property(result: Result) -> dict[str, Any]:
 def _largest_spread(audit: Audit) -> float | None:
     """Largest standard deviation over seeds of the numbers that decide P1 and P3; None without such numbers."""
     spreads = [row.spread for name in ("P1", "P3") for row in audit[name].measured if row.counts]
-    return _rounded(max((spread for spread in spreads if spread == spread), default=math.inf))
+    return _four_decimals(max((spread for spread in spreads if spread == spread), default=math.inf))
 
 
 def _rounded_number(row: Result | PropertyNumber) -> dict[str, Any]:
-    return {"number": _rounded(row.number), "interval": [_rounded(bound) for bound in row.interval]}
+    return {"number": _four_decimals(row.number), "interval": [_four_decimals(bound) for bound in row.interval]}
 
 
-def _rounded(number: float) -> float | None:
+def _four_decimals(number: float) -> float | None:
     return round(number, 4) if abs(number) < float("inf") else None
 
 

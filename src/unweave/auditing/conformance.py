@@ -136,7 +136,7 @@ def same_seed_same_number(metric: Metric) -> None:
 
     def repeated(copy: int, **options: Any) -> Score:
         if "decoder" in metric.card.needs:
-            return called(metric, *inputs_for(metric), **options)
+            return score_of_arrays(metric, *inputs_for(metric), **options)
         factors, codes = inputs_for(metric)
         return cast(Callable[..., Score], metric)(evidence_for(metric, factors, codes, copy), **options)
 
@@ -177,7 +177,7 @@ def lacking_evidence_is_refused(metric: Metric) -> None:
     lacking = [evidence_for(metric, factors[few], factors[few])]
     if {"codes", "posterior"} & set(metric.card.needs):
         lacking.append(Evidence(factors))
-    if {"posterior", "nuisances"} & set(metric.card.needs):
+    if {"posterior", "nuisances", "target"} & set(metric.card.needs):
         lacking.append(Evidence(factors, factors))
     if "factors" in metric.card.needs:
         lacking.append(evidence_for(metric, None, factors))
@@ -194,7 +194,7 @@ def decoder_bounds_hold(metric: Metric) -> None:
     """Scores are within the card's bounds for decoders with orthogonal, nearly parallel and random columns."""
     low, high = metric.card.bounds
     for columns in (orthogonal_columns(), orthogonal_columns() + 10.0, columns_of(0)):
-        value = float(called(metric, *with_reference(metric, columns)))
+        value = float(score_of_arrays(metric, *with_reference(metric, columns)))
         assert low <= value <= high, f"the score {value} is outside the bounds {low} to {high}"
 
 
@@ -202,7 +202,7 @@ def orthogonal_is_best(metric: Metric) -> None:
     """Orthogonal columns of any length have the best score; a reference, if needed, has them rescaled and reordered."""
     card, columns = metric.card, orthogonal_columns()
     inputs = (columns, columns[:, :, ::-1] * -2.0) if "reference" in card.needs else (columns,)
-    value = float(called(metric, *inputs))
+    value = float(score_of_arrays(metric, *inputs))
     if not math.isnan(card.best):
         near = value == card.best or abs(value - card.best) <= card.identity_tolerance
         assert near, f"orthogonal columns score {value}, and the best score is {card.best}"
@@ -214,12 +214,12 @@ def decoder_order_does_not_matter(metric: Metric) -> None:
     inputs = with_reference(metric, columns_of(0))
     samples, latents = rng.permutation(len(inputs[0])), rng.permutation(inputs[0].shape[2])
     rotation = np.linalg.qr(rng.normal(size=(inputs[0].shape[1],) * 2))[0]
-    raw = called(metric, *inputs).raw
+    raw = score_of_arrays(metric, *inputs).raw
     for name, change in {
         "reordering": lambda array: array[samples][:, :, latents],
         "rotating the data": lambda array: rotation @ array,
     }.items():
-        moved = abs(called(metric, *map(change, inputs)).raw - raw)
+        moved = abs(score_of_arrays(metric, *map(change, inputs)).raw - raw)
         allowed = metric.card.order_tolerance + 1e-9
         assert moved <= allowed, f"{name} changes the score by {moved:.2g}, and order_tolerance allows {allowed:.2g}"
 
@@ -269,14 +269,14 @@ def chance_level(metric: Metric, seed: int) -> float:
     """The score that the card declares for random codes, or the score of a permutation if it says 'by permutation'."""
     chance, factors = metric.card.chance, factors_for(metric, 0)
     if chance == "by permutation":
-        return float(_scored(_remembered(evidence_for(metric, factors, factors).permuted(seed)), metric))
+        return float(_scored(_same_evidence(evidence_for(metric, factors, factors).permuted(seed)), metric))
     return float(chance(len(factors), N_FACTORS, N_FACTORS) if callable(chance) else chance)
 
 
 def evidence_for(metric: Metric, factors: np.ndarray | None, codes: Any, copy: int = 0) -> Evidence:
     """Evidence of these factors and codes; every ``copy`` has a cache of its own."""
     n_rows = len(codes.mean if isinstance(codes, Posterior) else codes)
-    return _remembered(Evidence(factors, _as_codes(metric, codes), **_besides(metric, n_rows)), copy)
+    return _same_evidence(Evidence(factors, _as_codes(metric, codes), **_besides(metric, n_rows)), copy)
 
 
 def score_of(metric: Metric, factors: np.ndarray, codes: Any) -> Score:
@@ -292,7 +292,7 @@ def inputs_for(metric: Metric) -> tuple[np.ndarray, ...]:
     return factors, factors + factors_for(metric, 1, ROWS_OF_CALLS)
 
 
-def called(metric: Metric, *inputs: np.ndarray, **options: Any) -> Score:
+def score_of_arrays(metric: Metric, *inputs: np.ndarray, **options: Any) -> Score:
     """Score of a call with arrays."""
     if "decoder" not in metric.card.needs:
         inputs = (inputs[0], _as_codes(metric, inputs[1]))
@@ -303,7 +303,7 @@ def called_once(metric: Metric) -> tuple[tuple[np.ndarray, ...], Score]:
     """Arrays with which the metric was called with default options, and its score, which several checks look at."""
     if metric not in _LAST_CALL:
         inputs = inputs_for(metric)
-        score = called(metric, *inputs)
+        score = score_of_arrays(metric, *inputs)
         _LAST_CALL.clear()
         _LAST_CALL[metric] = inputs, score
     return _LAST_CALL[metric]
@@ -336,13 +336,13 @@ def _as_codes(metric: Metric, codes: Any) -> Any:
 
 
 def _besides(metric: Metric, n_rows: int) -> dict[str, Any]:
-    """Nuisances that are independent of factors and codes, if the card needs nuisances."""
-    if "nuisances" not in metric.card.needs:
-        return {}
-    return {"nuisances": random_stream(0, "nuisances of a trial").normal(size=(n_rows, 2))}
+    """Nuisances and a target that are independent of factors and codes, if the card needs them."""
+    random = random_stream(0, "nuisances of a trial").normal(size=(n_rows, 2))
+    given = {"nuisances": random, "target": random[:, 0]}
+    return {name: column for name, column in given.items() if name in metric.card.needs}
 
 
-def _remembered(fresh: Evidence, copy: int = 0) -> Evidence:
+def _same_evidence(fresh: Evidence, copy: int = 0) -> Evidence:
     """The first evidence with the same content, so that metrics share cached results."""
     if len(_SEEN) >= MOST_REMEMBERED:
         _SEEN.clear()

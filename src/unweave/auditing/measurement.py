@@ -19,7 +19,7 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.metrics import CATALOGUE
 from unweave.store import Results
-from unweave.sweeps.execution import computed
+from unweave.sweeps.execution import computed_tasks
 from unweave.sweeps.sweep import Cell, Measurement, row_keys
 from unweave.synthetic.encoders import (
     Copied,
@@ -193,20 +193,21 @@ class Case:
         """A Python expression for the subject's score, after ``from unweave.auditing.run import *``."""
         rows = "" if self.n_rows == 1000 else f", n_rows={self.n_rows}"
         scale = f", scale=({subject.worst:g}, {subject.best:g})" if subject.rescaled else ""
-        return f"scored({subject.text}, {written(self.world)}, {written(self.encoder)}{rows}, seed={seed}{scale})"
+        world, encoder = as_expression(self.world), as_expression(self.encoder)
+        return f"scored({subject.text}, {world}, {encoder}{rows}, seed={seed}{scale})"
 
 
-def written(value: object) -> str:
+def as_expression(value: object) -> str:
     """A frozen value as a Python expression that creates it, without fields that have their default values.
 
     >>> from unweave.synthetic.encoders import Mixed, WithCopies
-    >>> written(WithCopies(Mixed(ratio=3.0)))
+    >>> as_expression(WithCopies(Mixed(ratio=3.0)))
     'WithCopies(encoder=Mixed(ratio=3.0))'
     """
     if not dataclasses.is_dataclass(value):
         return repr(value)
     entries = [(entry, getattr(value, entry.name)) for entry in dataclasses.fields(value)]
-    stated = [f"{entry.name}={written(item)}" for entry, item in entries if item != entry.default]
+    stated = [f"{entry.name}={as_expression(item)}" for entry, item in entries if item != entry.default]
     return f"{type(value).__name__}({', '.join(stated)})"
 
 
@@ -442,7 +443,7 @@ class Bench:
         new = [cell for cell in cells if not self._known(*cell)]
         tasks = [case.cell(seed, self.subjects) for case, seed in new]
         # a single cell is computed in this process, so that functions that cannot be pickled work
-        for _, results in computed(tasks, min(self.n_jobs, len(tasks)), idle=self._idle):
+        for _, results in computed_tasks(tasks, min(self.n_jobs, len(tasks)), idle=self._idle):
             plain = {key: astuple(entry)[:-1] for key, entry in results.items()}
             self.store.add({key: entry for key, entry in plain.items() if results[key].final})
             self.store.by_key |= plain

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.special import chdtri
@@ -28,11 +28,11 @@ from unweave.auditing.measurement import (
     Point,
     Question,
     Subject,
+    as_expression,
     further_points,
-    written,
 )
 from unweave.card import Card
-from unweave.codec import plain_data, read_record
+from unweave.codec import SavedRecord, plain_data
 from unweave.evaluation.results import LIBRARIES
 from unweave.findings import Finding
 from unweave.sweeps.sweep import Measurement
@@ -217,7 +217,7 @@ def finding_of(name: Question, points: Sequence[Point], scores: Scores) -> Prope
         if name != "P1" or ordered[0].series != APART:
             without = [point for point in ordered if point not in measured]
             undefined = [point for point in without if point in scores] if name not in PROPERTIES else []
-            missing += [_named(point) for point in without if point not in undefined]
+            missing += [_name_of_point(point) for point in without if point not in undefined]
             n_undefined += len(undefined)
         rows += ROWS[name](measured, scores)
     possible = tuple(DECIDED[k] for k in sorted(_possible(name, rows, bool(missing))))
@@ -341,7 +341,7 @@ def _mean(by_seed: Mapping[int, float]) -> float:
 AXES: dict[str, str] = {"P1": "rho", "P2": "free factors dropped", "P3": "m/d", "P4": "m/n", "rows": "n"}
 
 
-def _named(point: Point) -> str:
+def _name_of_point(point: Point) -> str:
     axis = AXES.get(point.name, "x")
     at = "all kept" if point.name == "P2" and point.x < 0 else f"{axis} {point.x:g}"
     return f"{point.series}, {at}, d = {point.n_factors}"
@@ -428,7 +428,7 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(SavedRecord):
     """A metric's scorecard for the four properties of 003; print it for a table.
 
     ``refusal`` is the reason why a metric could not be audited; then there are no results. ``treatment`` says how its
@@ -486,16 +486,6 @@ class Audit:
         """JSON text of `to_dict`."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Audit from the output of `to_dict`."""
-        return read_record(cls, data)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Audit from the output of `to_json`."""
-        return read_record(cls, text)
-
 
 EQUAL = 1e-9
 LEAST_GAP = 0.05  # smallest difference of the scores of a perfect encoder and of noise
@@ -504,7 +494,7 @@ MOST_MOVED = 0.05  # largest mean change of the score when the rows are reordere
 
 def remarks_of(outcomes: Outcomes, points: Sequence[Point], scores: Scores) -> list[Finding]:
     """Remarks on a metric, from all its outcomes and its scores at the further points."""
-    known = {case: values for case, row in outcomes.items() if (values := _defined(row))}
+    known = {case: values for case, row in outcomes.items() if (values := _defined_values(row))}
     if len(known) < 2:
         return []
     if _same_within(known, lambda case: 0):
@@ -524,7 +514,7 @@ def remarks_of(outcomes: Outcomes, points: Sequence[Point], scores: Scores) -> l
     return remarks
 
 
-def _defined(row: Iterable[Measurement]) -> list[float]:
+def _defined_values(row: Iterable[Measurement]) -> list[float]:
     return [measurement.value for measurement in row if not math.isnan(measurement.value)]
 
 
@@ -548,7 +538,7 @@ def _least_gap(points: Sequence[Point], scores: Scores) -> tuple[float, float, i
     return min(gaps, key=lambda gap: gap[0] - gap[1], default=None)
 
 
-def assembled(
+def audit_of_outcomes(
     subject: Subject,
     grid: Grid,
     outcomes: Outcomes,
@@ -636,7 +626,7 @@ def _curves(points: Sequence[Point], scores: Scores) -> tuple[CurvePoint, ...]:
 def _promises(subject: Subject, outcomes: Outcomes) -> tuple[Promise, ...]:
     if subject.card is None:
         return ()
-    values = {name: _defined(outcomes.get(case, ())) for name, case in card_cases().items()}
+    values = {name: _defined_values(outcomes.get(case, ())) for name, case in card_cases().items()}
     return tuple(promise_of(subject.card, name, float(np.mean(row))) for name, row in values.items() if row)
 
 
@@ -648,6 +638,6 @@ def _problems(outcomes: Outcomes) -> tuple[Finding, ...]:
             if measurement.problem:
                 cases[measurement.problem].append(case)
     return tuple(
-        Finding("cells_without_score", n_cells=len(where), problem=problem, first=written(where[0]))
+        Finding("cells_without_score", n_cells=len(where), problem=problem, first=as_expression(where[0]))
         for problem, where in sorted(cases.items(), key=lambda entry: -len(entry[1]))
     )

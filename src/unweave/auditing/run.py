@@ -38,7 +38,7 @@ from unweave.auditing.properties import (
     SATISFIED,
     Audit,
     Result,
-    assembled,
+    audit_of_outcomes,
     card_cases,
     finding_of,
     scores_of,
@@ -162,8 +162,8 @@ def audit_all(
     with progress_bar(n_cases, progress, what="cases") as bar:
         bench = Bench(fit, Results(store), joblib.effective_n_jobs(n_jobs), after_each=bar.advance)
         bench.budget = None if budget is None else POINTS_SHARE * budget
-        measurements = _measured(bench, grid.points(), seeds)
-        per_subject = _settled(bench, grid.points(), measurements, n_seeds)
+        measurements = _measured_points(bench, grid.points(), seeds)
+        per_subject = _outcomes_with_more_seeds(bench, grid.points(), measurements, n_seeds)
         bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE) * budget
         of_cards = bench.measure(promised, range(CARD_SEEDS))
         bench.budget = None if budget is None else (POINTS_SHARE + CARD_SHARE + FURTHER_SHARE) * budget
@@ -174,17 +174,17 @@ def audit_all(
     audits = dict(refused)
     for place, subject in enumerate(fit):
         own = _of_subject(of_cards, place) | _of_subject(of_further, place) | per_subject[place]
-        audits[subject.label] = assembled(subject, grid, own, seeds, worst_encoders[place], further)
+        audits[subject.label] = audit_of_outcomes(subject, grid, own, seeds, worst_encoders[place], further)
     return [audits[subject.label] for subject in subjects]
 
 
-def _settled(
+def _outcomes_with_more_seeds(
     bench: Bench, points: list[Point], measured: Measured, n_seeds: int
 ) -> list[dict[Case, list[Measurement]]]:
     """Outcomes of every subject, with up to eight times the seeds for cases that leave a verdict undecided."""
     settled = [_of_subject(measured, place) for place in range(len(bench.subjects))]
     for more in (2 * n_seeds, 4 * n_seeds, 8 * n_seeds):
-        undecided = [_undecided(points, own) for own in settled]
+        undecided = [_undecided_cases(points, own) for own in settled]
         if not any(undecided):
             break
         further = bench.measure(list(dict.fromkeys(case for cases in undecided for case in cases)), range(more))
@@ -194,7 +194,7 @@ def _settled(
     return settled
 
 
-def _undecided(points: list[Point], own: dict[Case, list[Measurement]]) -> list[Case]:
+def _undecided_cases(points: list[Point], own: dict[Case, list[Measurement]]) -> list[Case]:
     """Cases of one subject that could decide a verdict if more seeds were drawn."""
     scores = scores_of(points, own)
     cases: dict[Case, None] = {}
@@ -211,7 +211,7 @@ def _of_subject(measured: Measured, place: int) -> dict[Case, list[Measurement]]
     return {case: [row[place] for row in rows] for case, rows in measured.items()}
 
 
-def _measured(bench: Bench, points: list[Point], seeds: range) -> Measured:
+def _measured_points(bench: Bench, points: list[Point], seeds: range) -> Measured:
     """Measure all points in the order of their turns; points that can no longer change a verdict are measured last."""
     measured: Measured = {}
     waiting = points

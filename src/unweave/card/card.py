@@ -15,8 +15,9 @@ from unweave.errors import UnweaveError
 from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.columns import quoted
 from unweave.findings import Finding
+from unweave.sentences import printable
 
-Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances"]
+Need = Literal["factors", "codes", "dense codes", "posterior", "decoder", "reference", "sampler", "nuisances", "target"]
 Equivalence = Literal["orthogonal", "permutation and scale", "elementwise", "affine", "bijection", "any"]
 
 PROPERTIES = (  # properties that metrics of the catalogue measure; a user's metric may state another one
@@ -86,7 +87,7 @@ class MetricError(TypeError):
 
 def check_card(card: Card) -> None:
     """Raise a `MetricError` for the first invalid field of the card."""
-    check_fields(f"The card of {card.name if isinstance(card.name, str) else '?'}", vars(card))
+    check_fields(f"The card of {printable(card.name) if isinstance(card.name, str) else '?'}", vars(card))
     low, high = card.bounds
     if not (math.isnan(card.best) or low <= card.best <= high):
         raise MetricError(
@@ -139,7 +140,7 @@ def _are(collection: type, kind: type) -> Callable[[object], bool]:
     return lambda value: isinstance(value, collection) and all(isinstance(entry, kind) for entry in value)  # type: ignore[attr-defined]
 
 
-def _quoted(vocabulary: object) -> str:
+def _quoted_values(vocabulary: object) -> str:
     return ", ".join(map(repr, get_args(vocabulary)))
 
 
@@ -153,14 +154,14 @@ RULES: dict[str, Rule] = {
     "measures": (_is_text, "a property in a few words, such as 'compactness'"),
     "equivalence": (
         lambda value: isinstance(value, str) and value in get_args(Equivalence),
-        f"one of {_quoted(Equivalence)}",
+        f"one of {_quoted_values(Equivalence)}",
     ),
     "factor_kinds": (_are(frozenset, FactorKind), "a frozenset of FactorKind, such as ANY_KIND"),
-    "needs": (_are_some_of(Need), f"a tuple of these: {_quoted(Need)}"),
+    "needs": (_are_some_of(Need), f"a tuple of these: {_quoted_values(Need)}"),
     "min_rows": (_is_whole_from(0), "a whole number from 0"),
     "bounds": (_are_bounds, "two numbers, the lower one first"),
     "best": (_is_number, "a number, or math.nan if no score is better than another"),
-    "chance": (_is_chance, f"a number, a function of n, m and d, or one of {_quoted(NamedChance)}"),
+    "chance": (_is_chance, f"a number, a function of n, m and d, or one of {_quoted_values(NamedChance)}"),
     "cost": _TEXT,
     "fails_when": _TEXT,
     "reference": _TEXT,
@@ -172,7 +173,8 @@ RULES: dict[str, Rule] = {
     "takes_sparse_codes": (lambda value: isinstance(value, bool), "True or False"),
     "factor_by_factor": (lambda value: isinstance(value, bool), "True or False"),
     "takes_code_groups": (lambda value: isinstance(value, bool), "True or False"),
-    "undefined_with": (_are_some_of(Case), f"a tuple of these: {_quoted(Case)}"),
+    "takes_factor_groups": (lambda value: isinstance(value, bool), "True or False"),
+    "undefined_with": (_are_some_of(Case), f"a tuple of these: {_quoted_values(Case)}"),
     "variants": (_are(tuple, Variant), "a tuple of Variant"),
     "raw_range": (lambda value: isinstance(value, str), "a text, empty if raw scores lie within the bounds"),
     "version": (_is_whole_from(1), "a whole number from 1"),
@@ -191,6 +193,7 @@ HOW_TO_GIVE: dict[str, str] = {
     "reference": "pass reference=, another decoder",
     "sampler": "pass sampler=",
     "nuisances": "pass nuisances=",
+    "target": "pass target=, the label of the task",
 }
 
 
@@ -223,6 +226,7 @@ class CardFields(TypedDict):
     takes_factor_tables: NotRequired[bool]
     takes_sparse_codes: NotRequired[bool]
     takes_code_groups: NotRequired[bool]
+    takes_factor_groups: NotRequired[bool]
     factor_by_factor: NotRequired[bool]
     undefined_with: NotRequired[tuple[Case, ...]]
     variants: NotRequired[tuple[Variant, ...]]
@@ -243,9 +247,9 @@ class Card:
     the score of 200 rows: for rows in another order, for every row twice, and for codes with the opposite sign; it is
     empty if they were not measured. ``takes_factor_tables`` tells whether a factor may be a table of
     probabilities p(y | x); other metrics need labels. ``takes_sparse_codes`` tells whether codes may be a sparse
-    matrix, and ``takes_code_groups`` whether each group of codes is one unit. ``factor_by_factor`` tells whether the
-    score is the mean over factors of scores that each depend on one factor only, so that factors may be labelled on
-    different rows. ``undefined_with`` names the cases, 'one factor' and 'one code', in which the score is nan.
+    matrix, and ``takes_code_groups`` and ``takes_factor_groups`` whether each group is one unit. ``factor_by_factor``
+    tells whether the score is the mean over factors of scores that each depend on one factor only, so that factors may
+    be labelled on different rows. ``undefined_with`` names the cases, 'one factor' and 'one code', in which it is nan.
     ``variants`` list option values that change the bounds, the best score or the chance level; `under` returns the card
     for given options. ``raw_range`` describes how far and why the raw score may lie outside the bounds, and is empty
     otherwise.
@@ -271,6 +275,7 @@ class Card:
     takes_factor_tables: bool = False
     takes_sparse_codes: bool = False
     takes_code_groups: bool = False
+    takes_factor_groups: bool = False
     factor_by_factor: bool = False
     undefined_with: tuple[Case, ...] = ()
     variants: tuple[Variant, ...] = ()
@@ -309,18 +314,30 @@ class Card:
         sparse = lacking is None and evidence.sparse_codes is not None and "codes" in self.needs
         return "dense codes" if sparse and not self.takes_sparse_codes else lacking
 
+    def _refused_block(self, evidence: Evidence) -> str:
+        """A sentence if the metric scores codes or factors one by one and some are in blocks; otherwise empty."""
+        of_codes = {"codes", "posterior"} & set(self.needs) and not self.takes_code_groups
+        of_factors = "factors" in self.needs and not self.takes_factor_groups
+        for refused, what, groups, use in (
+            (of_codes, "code", evidence.code_groups, "mcc, r2, sap, mig or dci_disentanglement"),
+            (of_factors, "factor", evidence.factor_groups, "mcc, r2, weak_mcc or unweave.recovery"),
+        ):
+            block = next((name for name, members in groups.items() if len(members) > 1), None) if refused else None
+            if block is not None:
+                return (
+                    f"{self.name} scores every {what} separately, and {quoted(block)} is a block of {what}s: "
+                    f"use {use}, or pass the {what}s without blocks."
+                )
+        return ""
+
     def refusal(self, evidence: Evidence) -> str | None:
         """A sentence that states why the metric cannot be computed on this evidence, or None if it can."""
         need = self.lacking(evidence)
         if need is not None:
             return f"{self.name} needs {need}, and the evidence has none: {HOW_TO_GIVE[need]}."
-        if "codes" in self.needs and not self.takes_code_groups:
-            block = next((name for name, members in evidence.code_groups.items() if len(members) > 1), None)
-            if block is not None:
-                return (
-                    f"{self.name} scores every code separately, and {quoted(block)} is a block of codes: use mcc, r2, "
-                    "sap, mig or dci_disentanglement, or pass the codes without blocks."
-                )
+        block = self._refused_block(evidence)
+        if block:
+            return block
         if evidence.n_rows < self.min_rows:
             return f"{self.name} needs at least {self.min_rows} rows and has {evidence.n_rows}: pass more samples."
         for name, kind in zip(evidence.factor_names, evidence.kinds, strict=True):

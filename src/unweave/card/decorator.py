@@ -114,8 +114,11 @@ class Metric(Protocol[Options]):
         kinds: KindsGiven = None,
         missing: Literal["refuse", "drop"] = "refuse",
         nuisances: object = None,
+        target: object = None,
+        environments: object = None,
         row_groups: Sequence[object] | None = None,
         code_groups: Mapping[str, Sequence[str | int]] | None = None,
+        factor_groups: Mapping[str, Sequence[str | int]] | None = None,
         factor_names: Sequence[str] | None = None,
         code_names: Sequence[str] | None = None,
         decoder: object = None,
@@ -206,7 +209,7 @@ class Declaration:
                 version=card.version,
                 bounds=holding.bounds,
                 best=holding.best,
-                settings={name: _described(option) for name, option in in_force.items()},
+                settings={name: _plain_option(option) for name, option in in_force.items()},
                 caveats=(*score.caveats, *_shared_caveats(card, evidence, by_factor), *of_rows),
             )
 
@@ -330,11 +333,11 @@ def _shared_caveats(card: Card, evidence: Evidence, by_factor: bool) -> list[Fin
     return caveats
 
 
-def _described(option: Any) -> Any:
+def _plain_option(option: Any) -> Any:
     """An option as plain data; an estimator becomes a dictionary of its name, fields and library."""
     if dataclasses.is_dataclass(option) and not isinstance(option, type):
         described = {"name": type(option).__name__}
-        described |= {entry.name: _described(getattr(option, entry.name)) for entry in dataclasses.fields(option)}
+        described |= {entry.name: _plain_option(getattr(option, entry.name)) for entry in dataclasses.fields(option)}
         library = getattr(option, "library", None)
         return described | ({"library": library} if library else {})
     return list(option) if isinstance(option, tuple) else option

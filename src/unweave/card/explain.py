@@ -29,11 +29,11 @@ FULL_MARKS = {
 }
 
 
-def explained(entry: Metric) -> str:
+def explanation(entry: Metric) -> str:
     """Text of `unweave explain`: meaning, example, when to use the metric and when not, formula, options, reference.
 
     >>> from unweave.metrics import mcc
-    >>> explained(mcc).splitlines()[0]
+    >>> explanation(mcc).splitlines()[0]
     'mcc: Mean correlation of the best one-to-one matching of codes and factors.'
     """
     entry = getattr(entry, "func", entry)
@@ -43,7 +43,7 @@ def explained(entry: Metric) -> str:
     reached = "no value is best" if math.isnan(card.best) else f"reached {FULL_MARKS[card.equivalence]}"
     factors = ", ".join(sorted(kind.value for kind in card.factor_kinds)) if "factors" in card.needs else "not used"
     best = {"Best score": reached} if "factors" in card.needs else {}
-    needs = _joined(card.needs) + (f", at least {card.min_rows} rows" if card.min_rows else "")
+    needs = _joined_names(card.needs) + (f", at least {card.min_rows} rows" if card.min_rows else "")
     needs += "".join(f", more than {case}" for case in card.undefined_with)
     sections = [
         *([meaning] if meaning else []),
@@ -84,7 +84,7 @@ def _parts_of_docstring(entry: Metric) -> tuple[str, str, str, str]:
     return meaning.strip(), options, text.get("Notes", "").rstrip(), example
 
 
-def _joined(names: tuple[str, ...]) -> str:
+def _joined_names(names: tuple[str, ...]) -> str:
     """Names joined by commas and a final 'and'."""
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
@@ -108,7 +108,7 @@ def chance_in_words(card: Card) -> str:
     level = card.chance(1000, 10, 5)
     others = {"10 codes": (1000, 20, 5), "5 factors": (1000, 10, 7), "1,000 rows": (2000, 10, 5)}
     matter = tuple(name for name, sizes in others.items() if card.chance(*sizes) != level)
-    return f"{level:.2g} for {_joined(matter)}, and different for other sizes"
+    return f"{level:.2g} for {_joined_names(matter)}, and different for other sizes"
 
 
 def _order_in_words(card: Card) -> str:
@@ -129,7 +129,7 @@ def _at_200_rows_in_words(card: Card) -> dict[str, str]:
         return {}
     kept = [change for change, moved in known.items() if moved <= ROUNDING]
     parts = [f"{change} moved the score by up to {moved:g}" for change, moved in known.items() if moved > ROUNDING]
-    return {"At 200 rows": "; ".join([*parts, *([f"{_joined(tuple(kept))} did not move it"] if kept else [])])}
+    return {"At 200 rows": "; ".join([*parts, *([f"{_joined_names(tuple(kept))} did not move it"] if kept else [])])}
 
 
 def _best_in_words(card: Card) -> str:

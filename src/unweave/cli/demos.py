@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from unweave.arrays import FloatArray
 from unweave.errors import OptionError
-from unweave.synthetic.encoders import Encoder, Kept, Mixed, Noise, PermutedAndScaled
-from unweave.synthetic.worlds import Circuit
+from unweave.synthetic.encoders import Elementwise, Encoder, Kept, Mixed, Noise
+from unweave.synthetic.worlds import Independent
 
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
@@ -18,26 +18,25 @@ if TYPE_CHECKING:
 DEMO_BUDGET = 30.0  # seconds
 
 
-def circuit_encoders(n_rows: int, rng: int = 0) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+def scene_encoders(n_rows: int, rng: int = 0) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     """Factors by name, and the codes of four encoders by name."""
-    columns = Circuit().sample(n_rows, rng)
-    factors = dict(zip(Circuit.factor_names, columns.T, strict=True))
+    columns = Independent(4).sample(n_rows, rng)
     encoders: dict[str, Encoder] = {
-        "rescaled": PermutedAndScaled(),
-        "mixed": Mixed(standardise=True),
-        "T, I only": Kept((0, 2)),
+        "one code each": Elementwise(alpha=0.5),
+        "rotated": Mixed(),
+        "without hue": Kept((0, 2, 3)),
         "noise": Noise(4),
     }
-    return factors, {name: encoder.encode(columns, rng + 3) for name, encoder in encoders.items()}
+    codes = {name: encoder.encode(columns, rng + 3) for name, encoder in encoders.items()}
+    return dict(zip(("size", "hue", "x", "y"), columns.T, strict=True)), codes
 
 
 def introduction() -> str:
     """A text that explains what the demonstration shows."""
-    laws = " and ".join(constraint.sentence for constraint in Circuit.constraints)
     return (
-        "A circuit with a resistor: temperature T, resistance R, current I, voltage V.\n"
-        f"Two laws ({laws}) leave two degrees of freedom.\n"
-        "Four encoders: every factor rescaled; all mixed linearly; T and I alone, which determine the rest; noise.\n"
+        "A scene with four independent factors: size, hue, x and y.\n"
+        "Four encoders: a curved copy of every factor; all factors rotated into each other; size, x and y without hue; "
+        "noise.\n"
     )
 
 

@@ -61,12 +61,12 @@ def server_of(folder: Path) -> Any:
     @read_only
     def list_metrics() -> dict[str, Any]:
         """List all metrics: the question each one answers, what it measures and needs, its range and its reference."""
-        return _called(metrics)
+        return _json_of_command(metrics)
 
     @read_only
     def explain_metric(name: str) -> dict[str, Any]:
         """Explain a metric: meaning, when to use it and when not, formula, options, reference."""
-        return _called(explain, words=[_known(name) or name])
+        return _json_of_command(explain, words=[_checked_metric_names(name) or name])
 
     @read_only
     def score_codes(
@@ -86,9 +86,15 @@ def server_of(folder: Path) -> Any:
         commas; ``kinds`` are such as 'shape=categorical,angle=circular:360'; ``metrics`` are names separated by
         commas, by default the panel; ``missing='drop'`` leaves rows with missing values out; ``budget`` is in seconds.
         """
-        options = {"factors": factors, "codes": codes, "metrics": _known(metrics), "kinds": kinds, "missing": missing}
+        options = {
+            "factors": factors,
+            "codes": codes,
+            "metrics": _checked_metric_names(metrics),
+            "kinds": kinds,
+            "missing": missing,
+        }
         options |= {"row-groups": row_groups, "budget": str(budget)}
-        return _short(_called(score, options, _inside(root, file, codes_file)))
+        return _short(_json_of_command(score, options, _inside(root, file, codes_file)))
 
     @read_only
     def compare_codes(
@@ -107,12 +113,12 @@ def server_of(folder: Path) -> Any:
         options = {
             "factors": factors,
             "codes": codes,
-            "metrics": _known(metrics),
+            "metrics": _checked_metric_names(metrics),
             "kinds": kinds,
             "budget": str(budget),
         }
         options["factors-from"] = next(iter(_inside(root, factors_from)), None)
-        return _short(_called(compare, options, _inside(root, *files)))
+        return _short(_json_of_command(compare, options, _inside(root, *files)))
 
     @read_only
     def probe_layers(
@@ -129,7 +135,7 @@ def server_of(folder: Path) -> Any:
         """
         options = {"layers": layers, "factors": factors, "probes": probes, "kinds": kinds}
         options["factors-from"] = next(iter(_inside(root, factors_from)), None)
-        return _called(probe, options, _inside(root, *files))
+        return _json_of_command(probe, options, _inside(root, *files))
 
     return server
 
@@ -137,7 +143,7 @@ def server_of(folder: Path) -> Any:
 ONE_AT_A_TIME = Lock()  # a command prints to the process's output, which is redirected while it runs
 
 
-def _called(
+def _json_of_command(
     command: click.Command, options: Mapping[str, str | None] | None = None, words: list[str] | None = None
 ) -> Any:
     """What a command prints with --json; an error becomes an exception with its sentence, which the client is told."""
@@ -163,7 +169,7 @@ def _inside(root: Path, *names: str | None) -> list[str]:
     return list(map(str, paths))
 
 
-def _known(names: str | None) -> str | None:
+def _checked_metric_names(names: str | None) -> str | None:
     """The names of metrics, none of which is code of another module."""
     from unweave.metrics import CATALOGUE
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +76,12 @@ SCORE_OPTIONS = [
         metavar="NAME",
         help="Column or array with the group of each row, such as its subject or video. Splits keep groups whole.",
     ),
+    click.option("--target", metavar="NAME", help="Column or array with the label of the task of a concept model."),
+    click.option(
+        "--environments",
+        metavar="NAME",
+        help="Column or array with the factor that was intervened on in each row, or 'observational'.",
+    ),
     click.option(
         "--missing",
         type=click.Choice(["refuse", "drop"]),
@@ -125,26 +133,17 @@ PAGE_OPTIONS = [
 ]
 
 
-def with_score_options(command: Any) -> Any:
-    """Add the options of scores and pages to a command."""
-    for option in reversed([*SCORE_OPTIONS, *PAGE_OPTIONS]):
-        command = option(command)
-    return command
+def with_options(options: Sequence[Any]) -> Callable[[Any], Any]:
+    """Add options to a command, in their order."""
+    return lambda command: functools.reduce(lambda known, option: option(known), reversed(options), command)
 
 
-def with_data_options(command: Any) -> Any:
-    """Add the options that name factors, their kinds and row groups, and --json, to a command."""
-    kinds, factors, _, _, factor_names, _, row_groups, missing = SCORE_OPTIONS[1:9]
-    for option in (SCORE_OPTIONS[-1], missing, row_groups, factor_names, factors, kinds):
-        command = option(command)
-    return command
+with_score_options = with_options([*SCORE_OPTIONS, *PAGE_OPTIONS])
 
+# factors, their kinds and row groups, and --json
+with_data_options = with_options([SCORE_OPTIONS[k] for k in (1, 2, 5, 7, 10, -1)])
 
-def with_page_options(command: Any) -> Any:
-    """Add the options of pages to a command."""
-    for option in reversed(PAGE_OPTIONS):
-        command = option(command)
-    return command
+with_page_options = with_options(PAGE_OPTIONS)
 
 
 N_SHOWN = 10  # images on the page with their reconstructions
@@ -185,6 +184,8 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
             codes=names_in(options["codes"]),
             codes_std=options["codes_std"],
             row_groups=options["row_groups"],
+            target=options["target"],
+            environments=options["environments"],
             in_blocks=True,
             cluster=options["cluster"],
         )
@@ -233,6 +234,8 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
                 codes=names,
                 codes_std=options["codes_std"],
                 row_groups=options["row_groups"],
+                target=options["target"],
+                environments=options["environments"],
             )
             for path, names in choices
         ]
@@ -297,7 +300,7 @@ def metrics(as_json: bool) -> None:
     from unweave.metrics import CATALOGUE
 
     if as_json:
-        print_json("metrics", metrics=[_described(entry) for entry in CATALOGUE.values()])
+        print_json("metrics", metrics=[_plain_card(entry) for entry in CATALOGUE.values()])
         return
     from rich.console import Console
     from rich.text import Text
@@ -322,7 +325,7 @@ def metrics(as_json: bool) -> None:
     )
 
 
-def _described(entry: Metric) -> dict[str, Any]:
+def _plain_card(entry: Metric) -> dict[str, Any]:
     """What the card of a metric says, as plain data."""
     from unweave.card.card import CardDescription
     from unweave.codec import plain_data
@@ -343,15 +346,15 @@ def explain(name: str, as_json: bool) -> None:
     """
     with one_sentence_errors():
         from unweave.card.decorator import metric_of
-        from unweave.card.explain import explained
+        from unweave.card.explain import explanation
         from unweave.evaluation.choose import chosen_by_text
 
         chosen = chosen_by_text(name)
         entry = metric_of(chosen)
         if as_json:
-            print_json("explain", **_described(entry), text=explained(chosen))
+            print_json("explain", **_plain_card(entry), text=explanation(chosen))
         else:
-            click.echo(explained(chosen))
+            click.echo(explanation(chosen))
 
 
 @click.command()
@@ -417,7 +420,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 )
 @json_option
 def demo(rows: int, trained: bool, out: Path, as_json: bool) -> None:
-    """Score four encoders of a simulated circuit, or train and score a small model in a minute (--trained)."""
+    """Score four encoders of a simulated scene, or train and score a small model in a minute (--trained)."""
     with one_sentence_errors():
         if trained:
             from unweave.cli.demos import trained_demonstration
@@ -429,10 +432,10 @@ def demo(rows: int, trained: bool, out: Path, as_json: bool) -> None:
             for path in write_pages(evaluation, html=out / "page.html", pictures=pictures):
                 click.echo(f"wrote {path}", err=as_json)
             return
-        from unweave.cli.demos import DEMO_BUDGET, circuit_encoders, introduction
+        from unweave.cli.demos import DEMO_BUDGET, introduction, scene_encoders
         from unweave.evaluation import compare as compare_all
 
-        factors, representations = circuit_encoders(rows)
+        factors, representations = scene_encoders(rows)
         click.echo(introduction(), err=as_json)
         show(compare_all(factors, representations, budget=DEMO_BUDGET, progress=True), as_json)
 
@@ -448,6 +451,8 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
         "budget": options["budget"],
         "screen": options["screen"],
         "row_groups": files.row_groups,
+        "target": files.target,
+        "environments": files.environments,
         "factor_names": names_in(options["factor_names"]) or None,
         "code_names": names_in(options["code_names"]) or files.code_names,
         "progress": True,

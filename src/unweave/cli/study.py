@@ -75,7 +75,7 @@ def sweep(
     """
     with one_sentence_errors():
         from unweave.sweeps.execution import run
-        from unweave.sweeps.sweep import printed
+        from unweave.sweeps.sweep import terminal_table
         from unweave.sweeps.sweep_file import read_sweep
 
         declared = read_sweep(file)
@@ -85,5 +85,5 @@ def sweep(
         if as_json:
             print_json("sweep", wrote=[str(folder / "table.parquet")], rows=table.to_dicts())
             return
-        print_wide(printed(table))
+        print_wide(terminal_table(table))
         click.echo(f"wrote {folder / 'table.parquet'}")

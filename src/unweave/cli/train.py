@@ -66,7 +66,7 @@ def train(objective: str, dataset: str | None, out: Path, as_json: bool, **optio
     Example: unweave train beta_vae small_sprites --beta 1,4,16 --seeds 3 --out runs
     """
     with one_sentence_errors():
-        declared = _declared(objective, dataset, options)
+        declared = _training_declaration(objective, dataset, options)
         with resumable():
             fleet = declared.run(out, progress=True)
         for problem in fleet.problems:
@@ -82,7 +82,7 @@ def train(objective: str, dataset: str | None, out: Path, as_json: bool, **optio
             raise SystemExit(1)
 
 
-def _declared(objective: str, dataset: str | None, options: dict[str, Any]) -> Any:
+def _training_declaration(objective: str, dataset: str | None, options: dict[str, Any]) -> Any:
     try:
         from unweave.models.training import TrainingSettings
         from unweave.models.training_file import (

@@ -39,7 +39,7 @@ class CorrelatedPair:
         """Weight of every combination of values, with one axis per factor."""
         if not (np.isfinite(self.sigma) and self.sigma > 0):
             raise OptionError(f"sigma is {self.sigma:g}: it is a distance between factors scaled to 0..1, such as 0.1.")
-        apart = _scaled(dataset, self.first) - _scaled(dataset, self.second)
+        apart = _levels_from_0_to_1(dataset, self.first) - _levels_from_0_to_1(dataset, self.second)
         return np.exp(-(apart**2) / (2 * self.sigma**2))
 
 
@@ -86,10 +86,10 @@ class DeterminedFactor:
             raise OptionError(
                 f"{self.factor} cannot be a function of {' and '.join(self.sources)}: name every factor only once."
             )
-        result = functions[self.function](*(2 * _scaled(dataset, source) - 1 for source in self.sources))
+        result = functions[self.function](*(2 * _levels_from_0_to_1(dataset, source) - 1 for source in self.sources))
         lowest, highest = result.min(), result.max()
         share = (result - lowest) / (highest - lowest) if highest > lowest else np.ones_like(result)
-        target = _scaled(dataset, self.factor)
+        target = _levels_from_0_to_1(dataset, self.factor)
         wanted = np.rint(share * (target.size - 1))
         return (np.rint(target * (target.size - 1)) == wanted).astype(np.float64)
 
@@ -180,7 +180,7 @@ def dependences_from_text(text: str) -> list[Dependence]:
     return dependences
 
 
-def _scaled(dataset: GridDataSet, name: str) -> FloatArray:
+def _levels_from_0_to_1(dataset: GridDataSet, name: str) -> FloatArray:
     """Values of a factor, equally spaced from 0 to 1, as an array that varies along the axis of this factor."""
     if name not in dataset.factor_names:
         raise OptionError(f"{dataset.name} has no factor {name!r}: its factors are {', '.join(dataset.factor_names)}.")

@@ -79,7 +79,7 @@ MEASURED = ("slant", "thickness", "width", "height")
 MEASURED_AT_ONCE = 2000
 
 
-def measured(images: NDArray[np.generic], brightest: float = 255.0) -> FloatArray:
+def measured_digits(images: NDArray[np.generic], brightest: float = 255.0) -> FloatArray:
     """Slant (radians), thickness, width and height (pixels) of images, n x height x width, as an n x 4 table.
 
     An empty image has thickness 0, and its slant, width and height are nan.
@@ -205,7 +205,7 @@ class Digits(DataSet):
         return pixels.transpose(0, 2, 1) if self._transposed else pixels
 
     def _factors(self, indices: Indices) -> FloatArray:
-        return np.column_stack([self._labels[indices].astype(np.float64), measured(self._upright(indices))])
+        return np.column_stack([self._labels[indices].astype(np.float64), measured_digits(self._upright(indices))])
 
     def _images(self, indices: Indices) -> Images:
         return np.pad(scaled(self._upright(indices)[:, None]), ((0, 0), (0, 0), *self._padding))

@@ -127,14 +127,14 @@ class EnvironmentImages(DataSet):
 
     def _contains(self, row: FloatArray) -> bool:
         allowed = getattr(self._space, "constrain_fn", None)  # of stable-worldmodel; plain spaces contain all values
-        return allowed is None or bool(allowed(_nested(self._settings(row), self._space)))
+        return allowed is None or bool(allowed(_nested_settings(self._settings(row), self._space)))
 
     def _settings(self, row: FloatArray) -> dict[str, Any]:
         """The values of a row in the types of their spaces, by name."""
         settings, at = {}, 0
         for name, leaf in self._leaves.items():
             width = _width(leaf)
-            settings[name] = _typed(leaf, row[at : at + width])
+            settings[name] = _leaf_value(leaf, row[at : at + width])
             at += width
         return settings
 
@@ -262,14 +262,14 @@ def _values(leaf: Any, n: int, rng: np.random.Generator) -> FloatArray:
     return (rng.integers(0, np.ravel(levels), (n, width)) + start).astype(np.float64)
 
 
-def _typed(leaf: Any, values: FloatArray) -> Any:
+def _leaf_value(leaf: Any, values: FloatArray) -> Any:
     dtype = getattr(leaf, "dtype", None) or np.int64
     if getattr(leaf, "shape", None):
         return values.reshape(leaf.shape).astype(dtype)
     return np.asarray(values[0]).astype(dtype)[()]
 
 
-def _nested(settings: Mapping[str, Any], space: Any) -> dict[str, Any]:
+def _nested_settings(settings: Mapping[str, Any], space: Any) -> dict[str, Any]:
     """Settings as the nested mapping of a Dict space; what does not vary has its initial value."""
     nested: dict[str, Any] = {}
     for name, leaf in _leaves(space):

@@ -15,6 +15,7 @@ from unweave.estimators.counts import edges_in_gaps
 BINS = 256  # bin numbers fit one byte, and sums over 16 x 16 bins take two short loops
 CELLS_IN_CACHE = 2**17
 COLUMNS_TOGETHER = 1024  # codes times targets that are grown together: more do not fit the cache
+FEW_COLUMNS = 256
 LEAVES_TOGETHER = 2**20
 NO_GAIN = 1e-10  # gains below this share of the target's sum of squares are rounding
 HUGE = 1e30
@@ -39,7 +40,11 @@ class BinnedCodes:
     def of(cls, codes: FloatArray) -> BinnedCodes:
         """Codes in 255 bins of about equal mass, whose edges lie in gaps."""
         edges = cls.edges_of(codes)
-        bins = bin_numbers(edges, codes)
+        return cls.at(edges, bin_numbers(edges, codes))
+
+    @classmethod
+    def at(cls, edges: tuple[FloatArray, ...], bins: Bytes) -> BinnedCodes:
+        """Codes whose bin numbers for these edges are known."""
         n_codes, n_rows = bins.shape
         cells = bins * np.int32(n_codes) + np.arange(n_codes, dtype=np.int32)[:, None]
         rows = np.broadcast_to(np.arange(n_rows, dtype=np.int32), bins.shape)
@@ -48,14 +53,17 @@ class BinnedCodes:
         return cls(edges, bins, sums)
 
     def below(self, weights: Floats) -> Floats:
-        """Sums of the columns of weights (rows x k) up to every bin of every code (bins x codes and columns)."""
-        found = self.sums @ weights
-        pages = found.reshape(16, 16, -1)
-        for bin_number in range(1, 16):
-            pages[:, bin_number] += pages[:, bin_number - 1]
-        for page in range(1, 16):
-            pages[page] += pages[page - 1, 15]
-        return np.asarray(found).reshape(BINS, -1)
+        """Sums of the columns of weights (rows x k) up to every bin of every code (bins x codes x k)."""
+        found = np.asarray(self.sums @ weights).reshape(16, 16, len(self.bins), -1)
+        if found[0, 0].size <= FEW_COLUMNS:
+            np.cumsum(found, axis=1, out=found)
+            found[1:] += np.cumsum(found[:, 15], axis=0)[:-1, None]
+        else:  # the same additions in loops, which are faster for many columns
+            for bin_number in range(1, 16):
+                found[:, bin_number] += found[:, bin_number - 1]
+            for page in range(1, 16):
+                found[page] += found[page - 1, 15]
+        return found.reshape(BINS, *found.shape[2:])
 
 
 def bin_numbers(edges: Sequence[FloatArray], codes: FloatArray) -> Bytes:
@@ -103,7 +111,7 @@ def step(leaf: NDArray[np.integer], bins: Bytes, codes: NDArray[np.intp], cuts: 
         leaf += right * leaf.dtype.type(len(codes))
 
 
-Sums = tuple[Floats, Floats]  # of gradients and rows of a node, up to every bin (bins x codes and trees)
+Sums = tuple[Floats, Floats]  # of gradients and rows of nodes, up to every bin (bins x codes x nodes and trees)
 
 
 def best_split(
@@ -143,31 +151,51 @@ def best_split(
 
 
 def grown(
-    binned: BinnedCodes, gradients: Floats, rows: Floats, depth: int, min_leaf: int, least: Floats
+    binned: BinnedCodes,
+    gradients: Floats,
+    rows: Floats,
+    depth: int,
+    min_leaf: int,
+    least: Floats,
+    used: Floats | None = None,
 ) -> tuple[Trees, NDArray[np.integer], FloatArray]:
     """One tree for every column of gradients; the leaf of every row (trees x rows), and gains (codes x trees).
 
-    ``rows`` are the numbers of rows up to every bin (bins x codes and trees).
+    ``rows`` are the numbers of rows up to every bin (bins x codes x trees). ``used`` (rows x trees) is 1 for the rows
+    that a tree is fitted to and 0 for others, whose gradients are 0; all rows where it is missing.
     """
     n_rows, n_trees = gradients.shape
-    gained = np.zeros((len(binned.bins), n_trees))
+    n_codes = len(binned.bins)
+    gained = np.zeros((n_codes, n_trees))
     leaf = np.zeros((n_trees, n_rows), dtype=np.min_scalar_type(2**depth - 1))
     codes, cuts = [], []
-    nodes: list[Sums] = [(binned.below(gradients), rows)]
+    sums: Sums = (binned.below(gradients), rows)
     for level in range(depth):
-        if level:
-            inside = [(leaf == node).T.astype(np.float32, order="C") for node in range(len(nodes))]
-            first = [(binned.below(gradients * chosen), binned.below(chosen)) for chosen in inside]
-            nodes = first + [(whole[0] - part[0], whole[1] - part[1]) for whole, part in zip(nodes, first, strict=True)]
-        splits = [best_split(sums, len(binned.bins), min_leaf, least) for sums in nodes]
-        code, cut, gain, means = map(np.stack, zip(*splits, strict=True))
+        if level:  # the nodes of a level are columns of one product; the first children come before the second
+            inside = (leaf == np.arange(2 ** (level - 1), dtype=leaf.dtype)[:, None, None]).astype(np.float32)
+            if used is not None:
+                inside *= used.T
+            weights = np.concatenate([inside * gradients.T, inside]).reshape(-1, n_rows)
+            first = binned.below(np.ascontiguousarray(weights.T))
+            half = first.shape[2] // 2
+            sums = _children(first[:, :, :half], sums[0]), _children(first[:, :, half:], sums[1])
+        flat = sums[0].reshape(BINS, -1), sums[1].reshape(BINS, -1)
+        found = best_split(flat, n_codes, min_leaf, np.tile(least, 2**level))
+        code, cut, gain = (each.reshape(2**level, n_trees) for each in found[:3])
         for at, added in zip(code, gain, strict=True):
             gained[at, np.arange(n_trees)] += added
         step(leaf, binned.bins, code, cut)
         codes.append(code)
         cuts.append(cut)
-    values = means.swapaxes(0, 1).reshape(2**depth, n_trees)
-    return Trees(np.concatenate(codes), np.concatenate(cuts), values), leaf, gained
+    return Trees(np.concatenate(codes), np.concatenate(cuts), found[3].reshape(2**depth, n_trees)), leaf, gained
+
+
+def _children(first: Floats, parents: Floats) -> Floats:
+    """Sums of the first and the second children of all nodes, side by side."""
+    both = np.empty((*parents.shape[:2], 2 * parents.shape[2]), dtype=np.float32)
+    both[:, :, : parents.shape[2]] = first
+    np.subtract(parents, first, out=both[:, :, parents.shape[2] :])
+    return both
 
 
 @dataclass(frozen=True)
@@ -182,7 +210,11 @@ class Boosted:
 
     def predict(self, codes: FloatArray, start: int = 0, stop: int | None = None) -> FloatArray:
         """Predictions (rows x targets) by the rounds from ``start`` to ``stop``; the first round adds the base."""
-        bins, n_targets = bin_numbers(self.edges, codes), self.base.size
+        return self.predict_binned(bin_numbers(self.edges, codes), start, stop)
+
+    def predict_binned(self, bins: Bytes, start: int = 0, stop: int | None = None) -> FloatArray:
+        """The same for codes whose bin numbers are known."""
+        n_targets = self.base.size
         found = np.zeros((n_targets, bins.shape[1]))
         at_once = max(1, LEAVES_TOGETHER // found.size)
         stop = len(self.rounds) if stop is None else stop
@@ -202,29 +234,41 @@ class Boosting:
     learning_rate: float
     min_leaf: int
 
-    def fit(self, binned: BinnedCodes, targets: FloatArray) -> Boosted:
-        """Least-squares boosting of every column of the targets, each as if it were alone."""
+    def fit(self, binned: BinnedCodes, targets: FloatArray, used: NDArray[np.bool_] | None = None) -> Boosted:
+        """Least-squares boosting of every column of the targets, each as if it were alone.
+
+        ``used`` (rows x targets) is true for the rows that a target is fitted to; all rows where it is missing.
+        """
         base, scale = targets.mean(axis=0), targets.std(axis=0)
+        if used is not None:
+            base, scale = targets.mean(axis=0, where=used), targets.std(axis=0, where=used)
         scale[scale == 0] = 1.0
         gradients = ((base - targets) / scale).astype(np.float32)
+        weights = None if used is None else used.astype(np.float32)
         at_once = max(1, COLUMNS_TOGETHER // len(binned.bins))
         # until an array of this size was freed, glibc gives memory of smaller ones back to the system in every round
         np.empty(2**25 - 2**16, dtype=np.uint8)
-        parts = [self._fit(binned, gradients[:, start : start + at_once]) for start in range(0, base.size, at_once)]
+        columns = [slice(start, start + at_once) for start in range(0, base.size, at_once)]
+        parts = [self._fit(binned, gradients[:, at], None if weights is None else weights[:, at]) for at in columns]
         rounds = tuple(_side_by_side(same) for same in zip(*(rounds for rounds, _ in parts), strict=True))
         gains = np.concatenate([gained for _, gained in parts], axis=1)
         return Boosted(binned.edges, rounds, base, scale, gains * np.square(scale))
 
-    def _fit(self, binned: BinnedCodes, gradients: Floats) -> tuple[list[Trees], FloatArray]:
+    def _fit(self, binned: BinnedCodes, gradients: Floats, used: Floats | None) -> tuple[list[Trees], FloatArray]:
         """Trees of every round, and gains."""
-        gradients = gradients.copy()
+        gradients = gradients.copy() if used is None else gradients * used
         least = (NO_GAIN * np.square(gradients, dtype=np.float64).sum(axis=0)).astype(np.float32)
-        rows = np.repeat(binned.below(np.ones((len(gradients), 1), dtype=np.float32)), gradients.shape[1], axis=1)
+        if used is None:
+            rows = np.repeat(binned.below(np.ones((len(gradients), 1), dtype=np.float32)), gradients.shape[1], axis=2)
+        else:
+            used = np.ascontiguousarray(used)
+            rows = binned.below(used)
         rounds, gains = [], np.zeros((len(binned.bins), gradients.shape[1]))
         for _ in range(self.n_trees):
-            trees, leaf, gained = grown(binned, gradients, rows, self.depth, self.min_leaf, least)
+            trees, leaf, gained = grown(binned, gradients, rows, self.depth, self.min_leaf, least, used)
             trees.values[...] *= np.float32(self.learning_rate)
             rounds.append(trees)
             gains += gained
-            gradients -= trees.outputs(leaf).T
+            change = trees.outputs(leaf).T
+            gradients -= change if used is None else change * used
         return rounds, gains

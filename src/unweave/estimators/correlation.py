@@ -20,6 +20,7 @@ from unweave.options import Count, Positive, Whole, checks_options
 from unweave.randomness import random_stream
 
 FAR_FROM_ZERO = 1e4
+NEAR_ZERO = 3.0  # standard deviations; products of columns with such means lose one digit
 SMALLEST_SQUARES = 1e-280
 ROWS_IN_CACHE = 4_096
 RANK_TOLERANCE = 1e-7
@@ -180,6 +181,26 @@ def multiple_correlation_matrix(
     return np.minimum(matrix, 1.0)
 
 
+def product_correlation_matrix(factors: FloatArray, codes: FloatArray) -> FloatArray | None:
+    """Absolute correlation of every code with every column of the factors, from products without copies of either.
+
+    None if a mean is more than three standard deviations from zero, or if a factor is constant.
+
+    >>> factors = np.array([[1.0], [2.0], [4.0]])
+    >>> product_correlation_matrix(factors, np.column_stack([2 * factors, [1.0, 0.0, 1.0]])).round(3).tolist()
+    [[1.0], [0.189]]
+    """
+    (means, norms), (code_means, code_norms) = column_norms(factors), column_norms(codes)
+    reach = np.sqrt(len(factors)) / NEAR_ZERO
+    if (np.abs(means) * reach >= norms).any() or (np.abs(code_means) * reach > code_norms).any():
+        return None
+    products = codes.T @ factors - len(factors) * np.outer(code_means, means)
+    scales = np.outer(code_norms, norms)
+    if not np.isfinite(products).all():
+        return None
+    return np.minimum(np.abs(np.divide(products, scales, out=np.zeros_like(products), where=scales > 0)), 1.0)
+
+
 def largest_correlations(basis: FloatArray, others: Sequence[FloatArray]) -> FloatArray:
     """Largest canonical correlation of an orthonormal, centred basis with each other basis; 0 if either is empty."""
     return np.array([min(float(np.linalg.norm(o.T @ basis, 2)), 1.0) if o.size and basis.size else 0.0 for o in others])
@@ -191,6 +212,8 @@ def canonical_correlation_matrix(bases: Sequence[FloatArray]) -> FloatArray:
     products = np.zeros((stops[-1], stops[-1]))
     for _, block in _row_blocks(bases):
         products += block @ block.T
+    if stops[-1] == len(bases) and all(basis.shape[1] for basis in bases):
+        return np.minimum(np.abs(products), 1.0)
     matrix = np.full((len(bases), len(bases)), np.nan)
     for j, k in np.ndindex(matrix.shape):
         block = products[stops[j] : stops[j + 1], stops[k] : stops[k + 1]]

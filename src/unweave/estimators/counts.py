@@ -116,11 +116,11 @@ def edges_passed(column: NDArray[Any], edges: FloatArray) -> Labels:
     if column.dtype == np.float32:  # half the bytes, if the edges are exact in this precision
         narrow = edges.astype(np.float32)
         same = bool((narrow == edges).all())
-        return _reached(column if same else column.astype(np.float64), narrow if same else edges)
-    return _reached(column, edges)
+        return _n_edges_passed(column if same else column.astype(np.float64), narrow if same else edges)
+    return _n_edges_passed(column, edges)
 
 
-def _reached(column: NDArray[Any], edges: NDArray[Any]) -> Labels:
+def _n_edges_passed(column: NDArray[Any], edges: NDArray[Any]) -> Labels:
     # comparing a block in cache with all edges is faster than a search per entry
     passed = np.empty(column.size, dtype=np.uint8)
     for start in range(0, column.size, ROWS_IN_CACHE):
@@ -178,15 +178,15 @@ def _two_by_two(code_labels: Sequence[Labels], factor_labels: Sequence[Labels]) 
         for j, (factor, n_factor) in enumerate(zip(factor_labels, n_per_factor, strict=True)):
             n_cells = n_factor * n_code**2
             if pairable and n_cells <= min(MOST_PAIRED_CELLS, factor.size // ROWS_PER_PAIRED_CELL):
-                cube = _counted(factor, pair, n_code**2, n_cells).reshape(n_factor, n_code, n_code)
+                cube = _joint_counts(factor, pair, n_code**2, n_cells).reshape(n_factor, n_code, n_code)
                 tables = np.stack([cube.sum(axis=2), cube.sum(axis=1)])
             else:
-                counts = [_counted(factor, labels, n_code, n_factor * n_code) for labels in block]
+                counts = [_joint_counts(factor, labels, n_code, n_factor * n_code) for labels in block]
                 tables = np.stack(counts).reshape(len(block), n_factor, n_code)
             yield slice(start, start + len(block)), j, tables
 
 
-def _counted(factor: Labels, labels: Labels, stride: int, n_cells: int) -> NDArray[np.intp]:
+def _joint_counts(factor: Labels, labels: Labels, stride: int, n_cells: int) -> NDArray[np.intp]:
     """Counts of the joint index factor * stride + labels, a block of rows at a time."""
     counts = np.zeros(n_cells, dtype=np.intp)
     narrow = n_cells <= 2**16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -34,6 +34,10 @@ class Observations(Protocol):
     @property
     def codes(self) -> FloatArray:
         """The codes as numbers (rows x codes)."""
+
+    @property
+    def continuous_factors(self) -> Mapping[int, FloatArray]:
+        """Values of the factors that have no levels, by their places."""
 
     def factor_labels(self, estimator: FactorLabels) -> tuple[Labels, ...]:
         """The estimator's labels of every factor."""

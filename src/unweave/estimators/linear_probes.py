@@ -16,7 +16,7 @@ from unweave.errors import InputError
 from unweave.estimators.boosting import BinnedCodes, Boosting
 from unweave.estimators.probes import ByIndicators, ByScikitLearn
 from unweave.estimators.sparse import SparseTable
-from unweave.options import Count, Positive, Whole, checks_options
+from unweave.options import Count, Positive, Rate, Whole, checks_options
 from unweave.randomness import random_seed
 
 PENALTIES = np.logspace(-9, 3, 37)
@@ -373,7 +373,7 @@ class LinearThenTrees:
 
     n_trees: tuple[Whole, ...] = (0, 1, 4, 16, 64)
     depth: Count = 3
-    learning_rate: Positive = 0.3
+    learning_rate: Rate = 0.3
     min_leaf: Count = 5
 
     def __post_init__(self) -> None:

@@ -252,17 +252,19 @@ def tuned_probabilities(
     doubt = frequencies[labels[n_fit:]] / len(labels)  # labels without a row in the fit must not decide the penalty
     chosen, best_penalty, lowest = weights, PENALTIES[0], np.inf
     for penalty in PENALTIES:
-        weights = _minimised(design[:, :n_fit], labels[:n_fit], weights, penalty)
+        weights = _minimising_weights(design[:, :n_fit], labels[:n_fit], weights, penalty)
         predicted = softmax(weights @ design[:, n_fit:], axis=0)[labels[n_fit:], np.arange(doubt.size)]
         loss = -float(np.log(predicted + doubt).mean())
         if loss < lowest:
             chosen, best_penalty, lowest = weights, penalty, loss
         elif loss > 1.05 * lowest + 0.01:
             break
-    return np.asarray(softmax(_minimised(design, labels, chosen, best_penalty) @ unseen, axis=0).T)
+    return np.asarray(softmax(_minimising_weights(design, labels, chosen, best_penalty) @ unseen, axis=0).T)
 
 
-def _minimised(design: FloatArray, labels: NDArray[np.intp], weights: FloatArray, penalty: float) -> FloatArray:
+def _minimising_weights(
+    design: FloatArray, labels: NDArray[np.intp], weights: FloatArray, penalty: float
+) -> FloatArray:
     penalties = penalty * np.r_[FREE_INTERCEPT, np.ones(len(design) - 1)]
     loss = SoftmaxLoss(design, labels, penalties)
     return by_newton(loss, weights) if weights.size <= MOST_NEWTON_WEIGHTS else by_gradients(loss, weights, 1e-5, 200)

@@ -251,12 +251,8 @@ def gaussian_information(covariance: FloatArray, first: Sequence[int], second: S
     0.2231
     """
     parts = [np.asarray(part, dtype=np.intp) for part in (first, second, [*first, *second])]
-    one, other, both = (_log_determinant(covariance[np.ix_(part, part)]) for part in parts)
+    one, other, both = (float(np.linalg.slogdet(covariance[np.ix_(part, part)])[1]) for part in parts)
     return max(0.5 * (one + other - both), 0.0)
-
-
-def _log_determinant(covariance: FloatArray) -> float:
-    return float(np.linalg.slogdet(covariance)[1])
 
 
 @dataclass(frozen=True)

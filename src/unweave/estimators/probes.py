@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -16,10 +15,9 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from unweave.arrays import FloatArray
-from unweave.estimators.boosting import BinnedCodes, Boosted, Boosting, bin_numbers
-from unweave.options import Count, Positive, checks_options
+from unweave.estimators.boosting import BinnedCodes, Boosted, Boosting
+from unweave.options import Count, Rate, checks_options
 from unweave.randomness import random_seed
-from unweave.threads import thread_controller
 
 LIBRARY = f"scikit-learn {sklearn.__version__}"
 
@@ -77,18 +75,25 @@ class Probe(Protocol):
         """Fit one column of labels."""
 
     def probe_each(
-        self, codes: FloatArray, targets: Sequence[NDArray[Any]], unseen: FloatArray, seed: int
+        self,
+        codes: FloatArray,
+        targets: Sequence[NDArray[Any]],
+        unseen: FloatArray,
+        seed: int,
+        used: Sequence[NDArray[np.bool_]] | None = None,
     ) -> list[tuple[FloatArray, NDArray[Any]]]:
         """Importance of every code for each target, and predictions from unseen codes; by default fitted in turn.
 
-        A target is columns (rows x k) to regress on, or labels (rows) to classify.
+        A target is columns (rows x k) to regress on, or labels (rows) to classify. ``used`` has a mask of the rows that
+        each target is fitted to; all rows where it is missing.
         """
 
-        def probed(target: NDArray[Any]) -> tuple[FloatArray, NDArray[Any]]:
-            fitted = (self.regress if target.ndim == 2 else self.classify)(codes, target, seed)
+        def probed(target: NDArray[Any], rows: Any) -> tuple[FloatArray, NDArray[Any]]:
+            fitted = (self.regress if target.ndim == 2 else self.classify)(codes[rows], target[rows], seed)
             return fitted.importance, fitted.predict(unseen)
 
-        return list(joblib.Parallel(require="sharedmem")(joblib.delayed(probed)(target) for target in targets))
+        pairs = zip(targets, used or [slice(None)] * len(targets), strict=True)
+        return list(joblib.Parallel(require="sharedmem")(joblib.delayed(probed)(*pair) for pair in pairs))
 
     def prepared(self, codes: FloatArray) -> PreparedProbe:
         """The part of the regression that depends on the codes alone; by default, nothing is prepared."""
@@ -164,13 +169,14 @@ class Fitted:
 
 @checks_options
 @dataclass(frozen=True)
-class BoostedTrees(ByScikitLearn, Probe):
-    """Histogram gradient boosting; a code's importance is the total gain of the splits on it.
+class BoostedTrees(Probe):
+    """Histogram gradient boosting of squared errors; a code's importance is the total gain of the splits on it.
 
     Codes that are strictly monotone functions of each other are equivalent for a tree. They are fitted once and share
     the importance equally, so that it does not depend on the order of the codes or on how ties are resolved. Codes are
-    cut into 255 bins whose edges lie in gaps, so that clusters of a discrete factor are not split. Classes with fewer
-    than ``min_leaf`` rows are not learned, because no leaf can contain only such a class, and trees would fit it with
+    cut into 255 bins whose edges lie in gaps, so that clusters of a discrete factor are not split. Labels are
+    classified by regression on the indicators of the classes (L2Boost, Buehlmann and Yu 2003). Classes with fewer than
+    ``min_leaf`` rows have no indicator, because no leaf can contain only such a class, and trees would fit it with
     unrelated codes.
 
     >>> codes = np.random.default_rng(0).normal(size=(200, 3))
@@ -181,7 +187,7 @@ class BoostedTrees(ByScikitLearn, Probe):
 
     n_trees: Count = 100
     depth: Count = 3
-    learning_rate: Positive = 0.1
+    learning_rate: Rate = 0.1
     min_leaf: Count = 5
 
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedTrees:
@@ -190,66 +196,61 @@ class BoostedTrees(ByScikitLearn, Probe):
         boosted = self._boosting().fit(BinnedCodes.of(codes[:, firsts]), targets)
         return FittedTrees(boosted, firsts, _shared(boosted.gains.sum(axis=1), groups))
 
-    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> Fitted:
-        """Fit one ensemble of scikit-learn, with one tree per class and round."""
-        from sklearn.ensemble import HistGradientBoostingClassifier
-
-        counts = np.bincount(labels)
-        if np.count_nonzero(counts >= self.min_leaf) > 1:
-            learnable = counts[labels] >= self.min_leaf
-            codes, labels = codes[learnable], labels[learnable]
-        groups, firsts = monotone_groups(codes)
-        edges = BinnedCodes.edges_of(codes[:, firsts])
-        model = HistGradientBoostingClassifier(
-            max_iter=self.n_trees,
-            max_depth=self.depth,
-            max_leaf_nodes=None,
-            learning_rate=self.learning_rate,
-            min_samples_leaf=self.min_leaf,
-            early_stopping=False,
-            random_state=random_seed(seed, "trees"),
-        )
-
-        def seen(codes: FloatArray) -> FloatArray:
-            return bin_numbers(edges, codes[:, firsts]).T.astype(np.float64)
-
-        # one thread, because several threads would sum gradients in another order and round differently
-        with thread_controller().limit(limits=1, user_api="openmp"), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The number of unique classes")  # many classes are intended
-            model.fit(seen(codes), labels)
-        return Fitted((model,), _shared(split_gains(model, firsts.size), groups), seen, classifier=True)
+    def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedProbe:
+        """Fit the indicators of the classes that are learned."""
+        learned = self._learned(labels)
+        indicators = (labels[:, None] == learned).astype(np.float64)
+        return LargestIndicator(self.regress(codes, indicators, seed), learned)
 
     def probe_each(
-        self, codes: FloatArray, targets: Sequence[NDArray[Any]], unseen: FloatArray, seed: int
+        self,
+        codes: FloatArray,
+        targets: Sequence[NDArray[Any]],
+        unseen: FloatArray,
+        seed: int,
+        used: Sequence[NDArray[np.bool_]] | None = None,
     ) -> list[tuple[FloatArray, NDArray[Any]]]:
-        """Importances and predictions; the trees of all numeric targets grow together, each as if it were alone."""
-        labels = [target for target in targets if target.ndim == 1]
-        classified = iter(Probe.probe_each(self, codes, labels, unseen, seed))
-        columns = [target for target in targets if target.ndim == 2]
-        if not columns:
-            return list(classified)
+        """Importances and predictions; all trees grow together on the same bins, each as if it were alone."""
         groups, firsts = monotone_groups(codes)
-        boosted = self._boosting().fit(BinnedCodes.of(codes[:, firsts]), np.column_stack(columns))
-        parts = np.cumsum([target.shape[1] for target in columns])[:-1]
-        gains, predicted = (np.split(a, parts, axis=1) for a in (boosted.gains, boosted.predict(unseen[:, firsts])))
-        regressed = ((_shared(gain.sum(axis=1), groups), found) for gain, found in zip(gains, predicted, strict=True))
-        return [next(classified if target.ndim == 1 else regressed) for target in targets]
+        learned, columns = [], []
+        for k, target in enumerate(targets):
+            classes = None
+            if target.ndim == 1:
+                labels = target if used is None else target[used[k]]
+                classes = self._learned(labels)
+                # the trees of the second of two classes would be those of the first with the opposite sign
+                one_suffices = classes.size == 2 and np.isin(labels, classes).all()
+                target = target[:, None] == classes[: 1 if one_suffices else None]
+            learned.append(classes)
+            columns.append(target)
+        n_columns = [column.shape[1] for column in columns]
+        of_targets = None if used is None else np.repeat(np.column_stack(used), n_columns, axis=1)
+        table = np.concatenate(columns, axis=1, dtype=np.float64)
+        boosted = self._boosting().fit(BinnedCodes.of(codes[:, firsts]), table, of_targets)
+        ends = np.cumsum(n_columns)[:-1]
+        gains, predicted = (np.split(a, ends, axis=1) for a in (boosted.gains, boosted.predict(unseen[:, firsts])))
+        return [
+            (_shared(gain.sum(axis=1), groups), found)
+            if classes is None
+            else (_shared(gain.mean(axis=1) * classes.size, groups), _largest(found, classes))
+            for gain, found, classes in zip(gains, predicted, learned, strict=True)
+        ]
+
+    def _learned(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Classes that fill a leaf, if there are two; all classes otherwise."""
+        classes, counts = np.unique(labels, return_counts=True)
+        large = counts >= self.min_leaf
+        return np.asarray(classes[large] if np.count_nonzero(large) > 1 else classes)
 
     def _boosting(self) -> Boosting:
         return Boosting(self.n_trees, self.depth, self.learning_rate, self.min_leaf)
 
 
-def split_gains(model: Any, n_codes: int) -> FloatArray:
-    """Total gain of the splits on each code in a fitted histogram gradient boosting model.
-
-    scikit-learn stores the gain in every node but does not expose it. Only this function reads the private field, and a
-    test compares the result with our own trees and with LightGBM's public gains.
-    """
-    gains = np.zeros(n_codes)
-    for tree in (tree for trees_of_round in model._predictors for tree in trees_of_round):
-        splits = tree.nodes[tree.nodes["is_leaf"] == 0]
-        np.add.at(gains, splits["feature_idx"], splits["gain"])
-    return np.maximum(gains, 0.0)
+def _largest(indicators: FloatArray, classes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The class of the largest predicted indicator; of two classes, the first alone has one."""
+    if indicators.shape[1] < classes.size:
+        return np.asarray(np.where(indicators[:, 0] >= 0.5, *classes))
+    return np.asarray(classes[indicators.argmax(axis=1)])
 
 
 def _shared(gains: FloatArray, group_of_code: NDArray[np.intp]) -> FloatArray:
@@ -331,7 +332,7 @@ class GradientBoosting(Ensembles):
 
     n_trees: Count = 100
     depth: Count = 3
-    learning_rate: Positive = 0.1
+    learning_rate: Rate = 0.1
 
     def _kinds(self) -> tuple[Any, Any]:
         from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor

@@ -25,21 +25,19 @@ SMALLEST_EIGENVALUE = 1e-10  # relative to the largest: directions below it do n
 TREE_CODES = 16  # with more columns, comparing all pairs of rows is faster than a tree
 
 
-def unbiased_hsic(x: FloatArray, y: FloatArray, across: FloatArray | None = None) -> float:
+def unbiased_hsic(across: FloatArray, squares_x: FloatArray, squares_y: FloatArray) -> float:
     """HSIC of linear kernels times n (n - 3): equation 4 of Song et al. (2012), without the n x n matrices.
 
-    ``across`` is X'Y if it is known. The mean over all orders of the rows of Y is 0.
+    ``across`` is X'Y of centred tables, ``squares`` the squared lengths of their rows: a row of a kernel without
+    its diagonal has the sum 0 - |x_i|^2. The mean over all orders of the rows of Y is 0.
 
-    >>> x, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([[0.0], [1.0], [0.0], [2.0]])
-    >>> round(unbiased_hsic(x, y), 3), round(unbiased_hsic(x + 5, y - 3), 3)
-    (-1.333, -1.333)
+    >>> x, y = np.array([[0.0], [1.0], [2.0], [4.0]]) - 1.75, np.array([[0.0], [1.0], [0.0], [2.0]]) - 0.75
+    >>> round(unbiased_hsic(x.T @ y, x[:, 0] ** 2, y[:, 0] ** 2), 3)
+    -1.333
     """
-    n = len(x)
-    squares_x, squares_y = np.einsum("ij,ij->i", x, x), np.einsum("ij,ij->i", y, y)
-    sums_x, sums_y = x @ x.sum(0) - squares_x, y @ y.sum(0) - squares_y  # row sums of kernels with a zero diagonal
-    gram = x.T @ y if across is None else across
-    trace = np.sum(gram**2) - squares_x @ squares_y
-    return float(trace + sums_x.sum() * sums_y.sum() / ((n - 1) * (n - 2)) - 2 * (sums_x @ sums_y) / (n - 2))
+    n, both = len(squares_x), float(squares_x @ squares_y)
+    product = float(squares_x.sum()) * float(squares_y.sum())
+    return float(np.vdot(across, across)) - both + product / ((n - 1) * (n - 2)) - 2 * both / (n - 2)
 
 
 def whitener(gram: FloatArray) -> tuple[FloatArray, int]:
@@ -65,25 +63,38 @@ def squared_canonical_correlations(whitened: FloatArray) -> float:
     return float(np.sum(whitened**2) / min(whitened.shape))
 
 
-def projection_weighted(whitened: FloatArray, gram: FloatArray, whitening: FloatArray) -> float:
+def projection_weighted(whitened: FloatArray, with_white: FloatArray, *, rough: bool = False) -> float:
     """PWCCA: canonical correlations weighted by the absolute covariance of each canonical variate of X with X.
 
-    >>> round(projection_weighted(np.diag([1.0, 0.0]), np.diag([9.0, 1.0]), np.diag([1 / 3, 1.0])), 3)
+    ``with_white`` are the covariances of X with its whitened columns, Gxx W. A ``rough`` result, to about six digits,
+    takes a third of the time.
+
+    >>> round(projection_weighted(np.diag([1.0, 0.0]), np.diag([3.0, 1.0])), 3)
     0.75
     """
-    left, correlations, _ = np.linalg.svd(whitened, full_matrices=False)
-    weights = np.abs(gram @ whitening @ left).sum(0)
+    if rough:
+        squares, left = linalg.eigh(whitened @ whitened.T)
+        n_variates = min(whitened.shape)
+        correlations, left = np.sqrt(np.maximum(squares[-n_variates:], 0.0)), left[:, -n_variates:]
+    else:
+        left, correlations, _ = np.linalg.svd(whitened, full_matrices=False)
+    weights = np.abs(with_white @ left).sum(0)
     return float(weights @ np.minimum(correlations, 1.0) / weights.sum())
 
 
-def procrustes(across: FloatArray, trace_x: float, trace_y: float) -> float:
-    """Procrustes similarity from Gxy and the two traces.
+def procrustes(across: FloatArray, trace_x: float, trace_y: float, *, rough: bool = False) -> float:
+    """Procrustes similarity from Gxy and the two traces; ``rough`` as for `projection_weighted`.
 
     >>> procrustes(np.diag([2.0, 1.0]), 3.0, 3.0)
     1.0
     """
     scale = math.sqrt(trace_x * trace_y)
-    return float(np.linalg.svd(across, compute_uv=False).sum()) / scale if scale > 0 else math.nan
+    if not scale > 0:
+        return math.nan
+    if rough:
+        smaller = across @ across.T if len(across) <= across.shape[1] else across.T @ across
+        return float(np.sqrt(np.maximum(linalg.eigvalsh(smaller), 0.0)).sum()) / scale
+    return float(np.linalg.svd(across, compute_uv=False).sum()) / scale
 
 
 def neighbours(x: FloatArray, k: int) -> np.ndarray:

@@ -264,7 +264,7 @@ def sparse_correlation_matrix(bases: Sequence[FloatArray], codes: SparseColumns,
     matrix = np.zeros((codes.shape[1], len(bases)))
     for block in codes.blocks():
         part = codes.columns(block)
-        taken, norms = _ranked(part) if ranked else _as_they_are(part)
+        taken, norms = _rank_columns(part) if ranked else _as_they_are(part)
         products = np.divide(
             taken.products(everything), norms[:, None], out=np.zeros((len(norms), stops[-1])), where=norms[:, None] > 0
         )
@@ -286,7 +286,7 @@ def _as_they_are(codes: SparseColumns) -> tuple[SparseColumns, FloatArray]:
     return codes, np.sqrt(squares)
 
 
-def _ranked(codes: SparseColumns) -> tuple[SparseColumns, FloatArray]:
+def _rank_columns(codes: SparseColumns) -> tuple[SparseColumns, FloatArray]:
     ranks = sparse_ranks(codes)
     squares = ranks.squares()
     squares[squares <= ROUNDING * codes.n_rows**3] = 0.0

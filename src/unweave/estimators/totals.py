@@ -378,7 +378,7 @@ def largest_drift(plan: PassPlan, totals: RowTotals) -> float:
     )
 
 
-HEAVY = 25.0  # standard deviations; a code with values further from its mean has heavy tails
+HEAVY_TAIL_DEVIATIONS = 25.0  # standard deviations; a code with values further from its mean has heavy tails
 MARGIN = 0.5  # how far outside a factor's range one code alone may move a prediction, as a share of the range
 
 
@@ -403,7 +403,7 @@ def held_out_r2_from(plan: PassPlan, totals: RowTotals) -> FloatArray | None:
         train = everything - fold
         centre, scale, coefficients, intercept = _fitted(train, constant[len(roles) :])
         reach = np.maximum(np.abs(highest - centre), np.abs(lowest - centre)) / scale
-        furthest = (np.abs(coefficients) * np.where(reach > HEAVY, reach, 0.0)[:, None]).max(axis=0)
+        furthest = (np.abs(coefficients) * np.where(reach > HEAVY_TAIL_DEVIATIONS, reach, 0.0)[:, None]).max(axis=0)
         if (furthest > _room(plan, totals, intercept, starts)).any():
             return None
         slopes = coefficients / scale[:, None]

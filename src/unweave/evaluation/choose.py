@@ -225,7 +225,7 @@ def chosen_by_text(text: str) -> Any:
     {'correlation': 'spearman', 'cross_fit': True}
     """
     name, *stated = (part.strip() for part in text.split(":"))
-    known = CATALOGUE | CONCEPT_METRICS
+    known = {**CATALOGUE, **CONCEPT_METRICS}
     if (found := next((each for each in (name, name.lower()) if each in known), None)) is not None:
         entry: Any = known[found]
     elif stated and "=" not in stated[0]:

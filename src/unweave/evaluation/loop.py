@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 from scipy import stats
 
-from unweave.arrays import Rows
+from unweave.arrays import Rows, student_reach
 from unweave.card import Card
 from unweave.card.card import CardDescription
 from unweave.card.decorator import metric_of, stated_options
@@ -30,6 +30,7 @@ from unweave.evaluation.choose import (
     expected_seconds,
     fitting_metrics,
 )
+from unweave.evaluation.environments import environments
 from unweave.evaluation.results import (
     Evaluation,
     EvaluationData,
@@ -45,7 +46,7 @@ from unweave.findings import Finding
 from unweave.identifiability import Ladder, ladder
 from unweave.identifiability.responses import jackknife_error
 from unweave.metrics import identification, manifold_entropy
-from unweave.metrics.manifolds import traversals
+from unweave.metrics.manifolds import square_image, traversals
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.names import explains_options
 from unweave.options import check_option_values
@@ -68,6 +69,7 @@ def assured(
     evidences: Mapping[str, Evidence],
     chosen: Mapping[str, Any],
     *,
+    of_ladder: Mapping[str, Evidence],
     budget: float,
     level: float,
     n_jobs: int,
@@ -102,6 +104,7 @@ def assured(
             some_rows=of_some_rows[name],
             parts_of_some_rows=all(of_some_rows.values()),
             n_codes=widest,
+            of_ladder=of_ladder[name],
         )
         watch = progress.counted_step(f"intervals{about}", plan.seconds["parts"])
         alone = len(evidences) == 1
@@ -135,16 +138,14 @@ def _scored(rows: Sequence[Row], representation: str, chosen: Mapping[str, Any])
         for label, row in _first_rows(rows, representation).items()
         if row.score is not None and not row.problem
     }
-    return Scored(first, {label: _seeded(chosen[label], row.seed) for label, row in first.items()})
+    seeded = {label: row.seed for label, row in first.items() if row.seed is not None}
+    of_seeds = {label: functools.partial(chosen[label], rng=seed) for label, seed in seeded.items()}
+    return Scored(first, {label: of_seeds.get(label, chosen[label]) for label in first})
 
 
 def _first_rows(rows: Sequence[Row], representation: str) -> dict[str, Row]:
     """Rows of a representation by label; where there are several seeds, the row of the first."""
     return {row.label: row for row in reversed(rows) if row.representation == representation}
-
-
-def _seeded(entry: Any, seed: int | None) -> Any:
-    return entry if seed is None else functools.partial(entry, rng=seed)
 
 
 def _compared(
@@ -162,9 +163,11 @@ def _compared(
     return comparisons
 
 
-MOST_ROWS = 150
+ROWS_OF_PICTURE = 150
 
 MOST_FACTORS = 24
+
+MOST_DRAWN = 64
 
 SHARES = (0.01, 0.99)  # codes beyond these quantiles are drawn at the edge
 
@@ -182,7 +185,7 @@ def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
     [('factor 0', 'code 1'), ('factor 1', 'code 0')]
     """
     chosen, purity = score.parts["chosen_matrix"], score.parts["purity_matrix"]
-    rows = np.unique(np.linspace(0, evidence.n_rows - 1, min(MOST_ROWS, evidence.n_rows)).astype(np.intp))
+    rows = _drawn_rows(evidence)
     pairs = []
     for j, name in enumerate(evidence.factor_names[:MOST_FACTORS]):
         if name in evidence.constant_factors or not np.isfinite(purity[:, j]).all():
@@ -192,6 +195,16 @@ def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
         x = _positions(evidence.factors[:, j], rows, (0.0, 1.0))
         pairs.append(MatchedPair(name, evidence.code_names[i], x, _positions(evidence.codes[:, i], rows, SHARES)))
     return tuple(pairs)
+
+
+def _drawn_rows(evidence: Evidence) -> np.ndarray:
+    return np.unique(np.linspace(0, evidence.n_rows - 1, min(ROWS_OF_PICTURE, evidence.n_rows)).astype(np.intp))
+
+
+def drawn_codes(evidence: Evidence) -> dict[str, tuple[float, ...]]:
+    """The codes on the rows of `matched_pairs`, so that a page can draw any pair; none if there are more than 64."""
+    codes = enumerate(evidence.code_names) if evidence.n_codes <= MOST_DRAWN else ()
+    return {name: _positions(evidence.codes[:, i], _drawn_rows(evidence), SHARES) for i, name in codes}
 
 
 def _positions(column: np.ndarray, rows: np.ndarray, shares: tuple[float, float]) -> tuple[float, ...]:
@@ -277,8 +290,6 @@ def _dense(evidence: Evidence) -> Evidence:
         return evidence
     return evidence.choosing_codes(np.arange(evidence.n_codes))
 
-
-BLOCKS = 20  # blocks of the jackknife behind the intervals of a ladder
 
 SMALLEST_P = 0.01  # of the test of axes, which draws 99 mixtures
 
@@ -486,7 +497,9 @@ def _run(
         metrics = list(metrics)  # every representation reads them again, which an iterator does not allow
     is_panel = metrics in (None, "panel")
     given = evidences
+    by_environment = {name: environments(one) for name, one in given.items() if one.environments is not None}
     evidences, screening = screened_first(given, screen, is_panel)
+    of_ladder = _of_ladder(given, evidences)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
     chosen = {label: entry for of_one in fitting.values() for label, entry in of_one.items()}
     jobs = [
@@ -518,14 +531,20 @@ def _run(
             rows.append(_row(name, evidence, label, entry, seed))
         if not assurance.quick:
             rows, known = assured(
-                rows, evidences, chosen, budget=assurance.budget, level=assurance.level, n_jobs=n_jobs, progress=shown
+                rows,
+                evidences,
+                chosen,
+                of_ladder=of_ladder,
+                budget=assurance.budget,
+                level=assurance.level,
+                n_jobs=n_jobs,
+                progress=shown,
             )
-    pairs = _pictures(rows, evidences)
+    known |= _pictures(rows, evidences)
     known["traversals"] = _traversals(rows, evidences)
-    known |= _ladders(_of_ladder(given, evidences), assurance, is_panel, chosen)
-    data = EvaluationData.of(
-        evidences, **known, screening=screening, matched_pairs=pairs, panel=PANEL_VERSION * is_panel or None
-    )
+    known |= _ladders(of_ladder, assurance, is_panel, chosen)
+    known |= {"environments": by_environment, "screening": screening}
+    data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
 
 
@@ -565,11 +584,11 @@ def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
     order = sorted(ladders, key=lambda name: -ladders[name].value)
     pairs = list(itertools.combinations(order, 2))
     tested = [_tested(ladders[a], ladders[b], max((1 - level) / len(ladders), SMALLEST_P)) for a, b in pairs]
-    p_values = corrected(np.array([p_value for _, _, p_value in tested]), "holm")
-    reach = float(stats.t.ppf(0.5 + level / 2, BLOCKS - 1))
+    p_values = corrected(np.array([p_value for *_, p_value in tested]), "holm")
     differences = tuple(
-        Difference(a, b, gap, error, gap - reach * error, gap + reach * error, float(p))
-        for (a, b), (gap, error, _), p in zip(pairs, tested, p_values, strict=True)
+        Difference(a, b, gap, error, gap - reach, gap + reach, float(p))
+        for (a, b), (gap, error, n_free, _), p in zip(pairs, tested, p_values, strict=True)
+        for reach in [student_reach(error, n_free, level)]
     )
     apart = {frozenset((each.first, each.second)) for each in differences if each.p_value <= 1 - level}
     ties = sets_of_ties(order, apart)
@@ -578,8 +597,8 @@ def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
     return Comparison("ladder", level, n_rows, scores, differences, ties, letters_of(order, ties))
 
 
-def _tested(one: Ladder, two: Ladder, level: float) -> tuple[float, float, float]:
-    """The difference of two values without own codes that may be luck, its standard error, and the p-value.
+def _tested(one: Ladder, two: Ladder, level: float) -> tuple[float, float, int, float]:
+    """The difference of two values without own codes that may be luck, its standard error with degrees of freedom, p.
 
     ``one`` has the larger value. If it has that by luck alone, neither is called better.
     """
@@ -592,8 +611,9 @@ def _tested(one: Ladder, two: Ladder, level: float) -> tuple[float, float, float
         blocks = blocks + sign * np.asarray(sum(weight * without[name] for name, weight in weights.items()))
     error = max(float(jackknife_error(blocks)), 1e-12)
     excess = max(abs(gap) - SMALLEST_DIFFERENCE, 0.0)
-    p_value = float(2 * stats.t.sf(excess / error, max(blocks.size - 1, 1)))
-    return gap, error, p_value if gap > 0 else 1.0
+    n_free = max(blocks.size - 1, 1)  # there are fewer blocks than usual if there are few groups of samples
+    p_value = float(2 * stats.t.sf(excess / error, n_free))
+    return gap, error, n_free, p_value if gap > 0 else 1.0
 
 
 def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
@@ -605,13 +625,14 @@ def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
         raise OptionError(f"level={assurance.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
 
 
-def _pictures(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[str, tuple[MatchedPair, ...]]:
-    """Points of factors against their matched codes, for the first seed of `identification`."""
-    return {
+def _pictures(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[str, Any]:
+    """Points of factors, of their matched codes by the first seed of `identification`, and of all codes."""
+    pairs = {
         row.representation: matched_pairs(evidences[row.representation], row.score)
         for row in reversed(rows)
         if row.label == identification.card.name and row.score is not None and "chosen_matrix" in row.score.parts
     }
+    return {"matched_pairs": pairs, "drawn_codes": {name: drawn_codes(evidences[name]) for name in pairs}}
 
 
 MOST_TRAVERSED, TRAVERSED, LARGEST_SIDE = 8, (-2.0, -1.0, 0.0, 1.0, 2.0), 32
@@ -638,12 +659,9 @@ def _of_latents(evidence: Evidence, entropy: Score) -> tuple[Traversal, ...]:
     order = np.argsort(-entropies, kind="stable")[:MOST_TRAVERSED]
     decoded = traversals(evidence, order.tolist(), TRAVERSED)
     n_outputs = decoded.shape[-1]
-    n_channels = next((k for k in (1, 3) if math.isqrt(n_outputs // k) ** 2 * k == n_outputs and n_outputs > k), 0)
-    side = math.isqrt(n_outputs // n_channels) if n_channels else 0
-    shape = (n_channels, side, side) if n_channels else (1, 1, n_outputs)
-    pictures = decoded.reshape(*decoded.shape[:2], *shape).mean(axis=2)
-    step = max(1, -(-max(side, n_outputs if not side else 0) // LARGEST_SIDE))
-    pictures = pictures[..., ::step, ::step] if side else pictures[..., ::step]
+    shape = square_image(n_outputs) or (1, 1, n_outputs)
+    step = -(-shape[2] // LARGEST_SIDE)
+    pictures = decoded.reshape(*decoded.shape[:2], *shape).mean(axis=2)[..., ::step, ::step]
     low, high = float(pictures.min()), float(pictures.max())
     shown = np.round((pictures - low) / ((high - low) or 1.0), 2)
     return tuple(
@@ -669,21 +687,17 @@ def _row(name: str, evidence: Evidence, label: str, entry: Any, seed: int | None
     # options change the chance level
     chance = result_or_reason(lambda: _chance(card, evidence), card.name) if label == card.name else None
     problem = next((found for found in (score, chance) if isinstance(found, Finding)), None)
+    defaults = {name: option.default for name, option in metric_of(entry).options.items()}
     return Row(
         representation=name,
         label=label,
-        card=CardDescription.of(card, _options_in_force(entry)),
+        card=CardDescription.of(card, defaults | dict(stated_options(entry))),
         seed=seed,
         score=score if isinstance(score, Score) else None,
         problem=problem,
         chance=None if problem else cast(float | None, chance),
         seconds=time.process_time() - start,
     )
-
-
-def _options_in_force(entry: Any) -> dict[str, Any]:
-    defaults = {name: option.default for name, option in metric_of(entry).options.items()}
-    return defaults | dict(stated_options(entry))
 
 
 def _chance(card: Card, evidence: Evidence) -> float | None:

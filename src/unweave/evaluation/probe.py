@@ -16,7 +16,7 @@ from scipy import stats
 from unweave.arrays import FloatArray, Rows
 from unweave.codec import plain_data
 from unweave.errors import InputError, OptionError
-from unweave.estimators.boosting import BinnedCodes, Boosting
+from unweave.estimators.boosting import BinnedCodes, Boosting, bin_numbers
 from unweave.estimators.linear_probes import Linear
 from unweave.estimators.probes import Probe
 from unweave.estimators.protocols import own_or_default
@@ -40,6 +40,8 @@ SHARES = (1 / 16, 1 / 4)  # of the training rows, for the learning curve
 N_ORDERS = 199  # random orders of the held-out rows, for p-values
 
 COLUMNS_DRAWN = 400  # target columns with a random pairing that are fitted; 19 pairings of up to 21 columns
+
+ROWS_DRAWN = 2000  # held-out rows of a random pairing that are enough for a probe that fits every pairing on its own
 
 ENOUGH = 0.9  # share of the final score at which a probe has enough rows
 
@@ -72,6 +74,8 @@ class ProbeRow:
         Share of held-out rows whose class has the largest predicted indicator; nan for other kinds than categorical.
     curve : tuple of (int, float)
         Numbers of training rows and the score with each, on the same held-out rows.
+    n_rows : int
+        Number of rows in which the factor is labelled, if ``missing="drop"`` and ``split="random"``.
     """
 
     factor: str
@@ -86,6 +90,7 @@ class ProbeRow:
     baseline: float = math.nan
     accuracy: float = math.nan
     curve: tuple[tuple[int, float], ...] = ()
+    n_rows: int = 0
 
     @property
     def selectivity(self) -> float:
@@ -170,6 +175,8 @@ class ProbeReport:
         if best.control > max(best.floor, 0) + GAIN:
             text += f"; it memorises random values with {fixed(best.control, 2)}, so its selectivity is"
             text += f" {fixed(best.selectivity, 2)}"
+        if best.n_rows < self.n_rows:
+            text += f"; on the {best.n_rows:,} of {self.n_rows:,} rows with its label"
         if best.baseline == best.baseline:
             text += f"; the baseline has {fixed(best.baseline, 2)}"
         return f"{text}."
@@ -281,18 +288,27 @@ def _boosted(codes: FloatArray) -> Callable[[FloatArray], Predict]:
     views -= views.mean(axis=0)
     norms = np.linalg.norm(views, axis=0)
     views /= np.where(norms > 0, norms, np.inf)
-    scores = components(codes)
 
     def fit(targets: FloatArray) -> Predict:
-        fits = []
-        for target in targets.T:
-            likeness = np.square((target - target.mean()) @ views).reshape(2, -1).max(axis=0)
-            used = np.sort(np.argsort(-likeness, kind="stable")[:MOST_CODES_OF_TREES])
-            fits.append((used, BOOSTING.fit(BinnedCodes.of(np.hstack([codes[:, used], scores])), target[:, None])))
+        likeness = [np.square((z - z.mean()) @ views).reshape(2, -1).max(axis=0) for z in targets.T]
+        chosen = [np.sort(np.argsort(-each, kind="stable")[:MOST_CODES_OF_TREES]) for each in likeness]
+        every, places = np.unique(np.concatenate(chosen), return_inverse=True)  # targets share the bins of codes
+        scores = np.arange(every.size, every.size + components(codes[:1]).shape[1])
+        used = [np.concatenate([own, scores]) for own in places.reshape(len(chosen), -1)]
+
+        def inputs(given: FloatArray) -> FloatArray:
+            return np.hstack([given[:, every], components(given)])
+
+        edges = BinnedCodes.edges_of(inputs(codes))
+        bins = bin_numbers(edges, inputs(codes))
+        fits = [
+            BOOSTING.fit(BinnedCodes.at(tuple(edges[i] for i in own), bins[own]), target[:, None])
+            for own, target in zip(used, targets.T, strict=True)
+        ]
 
         def predict(given: FloatArray) -> FloatArray:
-            found = components(given)
-            return np.hstack([trees.predict(np.hstack([given[:, used], found])) for used, trees in fits])
+            found = bin_numbers(edges, inputs(given))
+            return np.hstack([trees.predict_binned(found[own]) for own, trees in zip(used, fits, strict=True)])
 
         return predict
 
@@ -369,18 +385,31 @@ def probe(
     tables |= {("baseline of", name): table for name, table in twins.items()}
     evidences = paired_evidences(factors, {" ".join(key): table for key, table in tables.items()}, options)
     found = dict(zip(tables, evidences.values(), strict=True))
-    task = _Task(next(iter(found.values())), split, n_folds, level, rng)
-    with one_thread():
-        rows = [
-            row
-            for name in names
-            for label, fit in recipes.items()
-            for row in task.rows(name, label, fit, found["layer", name].codes, _codes(found, name))
-        ]
-    ordered = sorted(rows, key=lambda row: task.evidence.factor_names.index(row.factor))
-    of = task.evidence
-    n_units = int(task.units.max()) + 1
-    return ProbeReport(of.factor_names, tuple(names), tuple(recipes), of.n_rows, n_units, split, tuple(ordered))
+    rows, n_rows, n_units = [], 0, 0
+    for part in _by_labels(found) if split == "random" else [found]:
+        task = _Task(next(iter(part.values())), split, n_folds, level, rng)
+        n_rows, n_units = max(n_rows, task.evidence.n_rows), max(n_units, int(task.units.max()) + 1)
+        with one_thread():
+            rows += [
+                row
+                for name in names
+                for label, fit in recipes.items()
+                for row in task.rows(name, label, fit, part["layer", name].codes, _codes(part, name))
+            ]
+    factor_names = next(iter(found.values())).factor_names
+    ordered = sorted(rows, key=lambda row: factor_names.index(row.factor))
+    return ProbeReport(factor_names, tuple(names), tuple(recipes), n_rows, n_units, split, tuple(ordered))
+
+
+def _by_labels(found: dict[tuple[str, str], Evidence]) -> list[dict[tuple[str, str], Evidence]]:
+    """The tables on the rows labelled for each group of factors; on the complete rows if these rows differ by table."""
+    parts = [each.labelled_parts for each in found.values()]
+    rows = {tuple(part.kept_rows.tobytes() for part in each) for each in parts}
+    return (
+        [dict(zip(found, each, strict=True)) for each in zip(*parts, strict=True)]
+        if len(rows) == 1 and parts[0]
+        else [found]
+    )
 
 
 def _codes(found: dict[tuple[str, str], Evidence], name: str) -> FloatArray | None:
@@ -464,9 +493,10 @@ class _Task:
 
     def rows(self, layer: str, name: str, fit: Fit, codes: FloatArray, twin: FloatArray | None) -> Iterator[ProbeRow]:
         """The rows of all factors for one layer and probe."""
-        n_draws = len(self.pairings) if name in ("linear", "kernel") else 1  # others fit every pairing on its own
+        is_cheap = name in ("linear", "kernel")  # others fit every pairing on its own
+        n_draws = len(self.pairings) if is_cheap else 1
         orders = [*self.pairings[:n_draws], *self.controls[:n_draws]]
-        whole = self._predicted(fit, codes, orders)
+        whole = self._predicted(fit, codes, orders, most_drawn=math.inf if is_cheap else ROWS_DRAWN)
         curves = [*(self._predicted(fit, codes, [], share) for share in SHARES), whole]
         baseline = _Predictions(self) if twin is None else self._predicted(fit, twin, [])
         for place, j in enumerate(self.varying):
@@ -480,18 +510,25 @@ class _Task:
                 baseline=baseline.value(place),
                 accuracy=whole.accuracy(place) if self.evidence.kinds[j].is_categorical else math.nan,
                 curve=tuple((curve.size, curve.value(place)) for curve in curves if curve.size),
+                n_rows=self.evidence.n_rows,
             )
         for constant in self.evidence.constant_factors:
             yield ProbeRow(constant, layer, name, math.nan)
 
-    def _predicted(self, fit: Fit, codes: FloatArray, orders: list[Rows], share: float = 1.0) -> _Predictions:
-        """Held-out predictions of the targets, and of the targets in these orders; empty with too few training rows."""
-        targets = np.hstack([self.targets, *(self.targets[order] for order in orders)])
-        found = _Predictions(self)
+    def _predicted(
+        self, fit: Fit, codes: FloatArray, orders: list[Rows], share: float = 1.0, most_drawn: float = math.inf
+    ) -> _Predictions:
+        """Held-out predictions of the targets, and of the targets in these orders; empty with too few training rows.
+
+        The other orders are predicted fold by fold until ``most_drawn`` rows are.
+        """
+        both = np.hstack([self.targets, *(self.targets[order] for order in orders)])
+        found, n_drawn = _Predictions(self), 0
         for train, test in self.folds:
             kept = train[self.place[train] < share] if share < 1 else train
             if kept.size < FEWEST_UNITS:
                 return _Predictions(self)
+            targets, n_drawn = both if n_drawn < most_drawn else self.targets, n_drawn + test.size
             predict = fit(codes[kept])(targets[kept])
             seen = functools.partial(predict, codes[kept])
             predicted = near_training_targets(targets[kept], predict(codes[test]), seen)
@@ -538,8 +575,9 @@ class _Predictions:
         first = self.task.slices[place].start + draw * self.task.targets.shape[1]
         columns, found = slice(first, first + self.task.columns[place].shape[1]), []
         for (rows, predicted, targets, _), is_tested in zip(self.folds, self.task.is_tested, strict=True):
-            kept = is_tested[rows, place]
-            found.append((rows[kept], predicted[kept, columns], targets[kept, columns]))
+            if columns.stop <= predicted.shape[1]:  # a random pairing may not be predicted in all folds
+                kept = is_tested[rows, place]
+                found.append((rows[kept], predicted[kept, columns], targets[kept, columns]))
         rows, predicted, targets = map(np.concatenate, zip(*found, strict=True))
         return rows, predicted, targets
 

@@ -22,6 +22,7 @@ from unweave.card.card import CardDescription
 from unweave.codec import CodecError, plain_data, read_json, read_record, restored
 from unweave.errors import InputError, OptionError, UnweaveError
 from unweave.estimators.independence import corrected
+from unweave.evaluation.environments import Environments
 from unweave.evidence import Evidence
 from unweave.evidence.columns import data_frame, quoted
 from unweave.findings import Finding, sentence_of_several
@@ -188,7 +189,10 @@ def grouped_scores(
 
 
 def _worst_level(evaluation: Evaluation, label: str, names: Iterable[str]) -> Level | None:
-    """The worst verdict of some representations; a score at noise level is worse than one with caution."""
+    """What a table marks a group of runs with: a doubt about any run before the lack of a check, unlike `gravity`.
+
+    A score at noise level is worse than one with caution, because it is never printed in bold.
+    """
     levels = {row.level for name in names if (row := evaluation.row(label, name)) and row.score is not None}
     worst_first = (Level.DO_NOT_USE, Level.NOISE, Level.CAUTION, Level.NO_VERDICT, Level.NOT_CHECKED, Level.TRUST)
     return next((level for level in worst_first if level in levels), None)
@@ -415,6 +419,7 @@ class CodesDescription:
     code_names: tuple[str, ...]
     fingerprint: str
     is_posterior: bool = False
+    trained_with: str = ""  # the objective, if `unweave.models` trained the encoder
 
 
 @dataclass(frozen=True)
@@ -468,8 +473,9 @@ class EvaluationData:
 
     ``panel`` is the version of the panel, and None if metrics were named. A quick evaluation has no diagnosis and no
     comparison. ``ladders`` are computed with the panel and with `identification`; ``ladder_problems`` say why there is
-    none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``traversals`` are those of a decoder
-    without factors, the most important latents first.
+    none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``drawn_codes`` are the codes on the
+    rows of ``matched_pairs``, for scatter plots of any pair, and ``traversals`` those of a decoder without factors, the
+    most important latents first. ``environments`` says which codes shift under which intervention.
     """
 
     n_rows: int
@@ -481,11 +487,13 @@ class EvaluationData:
     comparison: dict[str, Comparison] = field(default_factory=dict)
     screening: dict[str, Screening] = field(default_factory=dict)
     matched_pairs: dict[str, tuple[MatchedPair, ...]] = field(default_factory=dict)
+    drawn_codes: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
     panel: int | None = None
     ladders: dict[str, Ladder] = field(default_factory=dict)
     ladder_problems: dict[str, str] = field(default_factory=dict)
     ladder_comparison: Comparison | None = None
     traversals: dict[str, tuple[Traversal, ...]] = field(default_factory=dict)
+    environments: dict[str, Environments] = field(default_factory=dict)
 
     @classmethod
     def of(cls, evidences: Mapping[str, Evidence], **found: Any) -> Self:
@@ -499,7 +507,11 @@ class EvaluationData:
             ),
             representations={
                 name: CodesDescription(
-                    evidence.n_codes, tuple(evidence.code_names), evidence.fingerprint, evidence.posterior is not None
+                    evidence.n_codes,
+                    tuple(evidence.code_names),
+                    evidence.fingerprint,
+                    evidence.posterior is not None,
+                    "" if evidence.posterior is None else evidence.posterior.trained_with,
                 )
                 for name, evidence in evidences.items()
             },
@@ -510,7 +522,7 @@ class EvaluationData:
     def of_one(self, name: str) -> Self:
         """What is known of one representation, without the comparisons."""
         entries = ("representations", "diagnosis", "screening", "matched_pairs", "ladders", "ladder_problems")
-        by_name = (*entries, "traversals")
+        by_name = (*entries, "traversals", "drawn_codes", "environments")
         kept: dict[str, Any] = {
             entry: {key: item for key, item in getattr(self, entry).items() if key == name} for entry in by_name
         }

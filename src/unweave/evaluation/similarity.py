@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from scipy import stats
 
-from unweave.arrays import FloatArray
+from unweave.arrays import FloatArray, Rows
 from unweave.codec import plain_data
 from unweave.errors import InputError
 from unweave.estimators.correlation import best_matching
@@ -200,22 +200,25 @@ def _without_overflow(table: FloatArray) -> FloatArray:
 
 
 class _Products:
-    """The cross-products of two centred tables, and the measures that follow from them."""
+    """The cross-products of two centred tables with squared lengths of rows, and the measures that follow from them."""
 
-    def __init__(self, x: FloatArray, y: FloatArray, gram_x: FloatArray, gram_y: FloatArray):
-        self.x, self.y, self.gram_x, self.gram_y = x, y, gram_x, gram_y
+    def __init__(self, gram_x: FloatArray, gram_y: FloatArray, squares_x: FloatArray, squares_y: FloatArray):
+        self.gram_x, self.gram_y, self.squares_x, self.squares_y = gram_x, gram_y, squares_x, squares_y
         (self.white_x, self.main_x), (self.white_y, self.main_y) = whitener(gram_x), whitener(gram_y)
-        self.own = [unbiased_hsic(x, x, gram_x), unbiased_hsic(y, y, gram_y)]
+        self.with_white = gram_x @ self.white_x
+        self.own = [unbiased_hsic(gram_x, squares_x, squares_x), unbiased_hsic(gram_y, squares_y, squares_y)]
 
-    def measured(self, y: FloatArray, across: FloatArray, measures: tuple[Measure, ...]) -> FloatArray:
+    def measured(
+        self, across: FloatArray, squares_y: FloatArray, measures: tuple[Measure, ...], *, rough: bool = False
+    ) -> FloatArray:
         """The measures of X and Y, or of X and the rows of Y in another order, whose cross-products are given."""
         whitened = self.white_x.T @ across @ self.white_y
         of_measure: dict[str, Callable[[], float]] = {
-            "cka": lambda: unbiased_hsic(self.x, y, across) / math.sqrt(self.own[0] * self.own[1]),
+            "cka": lambda: unbiased_hsic(across, self.squares_x, squares_y) / math.sqrt(self.own[0] * self.own[1]),
             "cca": lambda: squared_canonical_correlations(whitened),
             "svcca": lambda: squared_canonical_correlations(whitened[: self.main_x, : self.main_y]),
-            "pwcca": lambda: projection_weighted(whitened, self.gram_x, self.white_x),
-            "procrustes": lambda: procrustes(across, np.trace(self.gram_x), np.trace(self.gram_y)),
+            "pwcca": lambda: projection_weighted(whitened, self.with_white, rough=rough),
+            "procrustes": lambda: procrustes(across, np.trace(self.gram_x), np.trace(self.gram_y), rough=rough),
             "matched": lambda: self._matched(across),
         }
         return np.array([of_measure[name]() if name in of_measure else math.nan for name in measures])
@@ -227,7 +230,7 @@ class _Products:
 
     def undefined(self, measure: Measure) -> str:
         """Why a measure is undefined for these tables; empty if it is defined."""
-        n, ranks = len(self.x), (self.white_x.shape[1], self.white_y.shape[1])
+        n, ranks = len(self.squares_x), (self.white_x.shape[1], self.white_y.shape[1])
         if not min(np.trace(self.gram_x), np.trace(self.gram_y)) > 0 or 0 in ranks:
             return "All codes of one representation are constant."
         if measure == "cka" and min(self.own) <= 0:
@@ -246,7 +249,7 @@ def _rows_of_pair(
 ) -> list[SimilarityRow]:
     (first, x), (second, y) = one, other
     n, size = len(x), len(x) * x.shape[1] * y.shape[1]
-    products = _Products(x, y, x.T @ x, y.T @ y)
+    products = _Products(x.T @ x, y.T @ y, np.einsum("ij,ij->i", x, x), np.einsum("ij,ij->i", y, y))
     reasons = {name: products.undefined(name) for name in measures}
     defined = tuple(name for name in measures if not reasons[name])
     linear = cast("tuple[Measure, ...]", tuple(name for name in defined if name != "neighbours"))
@@ -254,11 +257,11 @@ def _rows_of_pair(
     n_blocks = N_BLOCKS if size < LARGE else N_BLOCKS // 2
     quantile = float(stats.t.ppf(0.5 + level / 2, n_blocks - 1))
     if linear:
-        values = dict(zip(linear, products.measured(y, across, linear).tolist(), strict=True))
+        values = dict(zip(linear, products.measured(across, products.squares_y, linear).tolist(), strict=True))
         stream = random_stream(rng, "orders of similarity")
         orders = [stream.permutation(n) for _ in range(int(np.clip(DRAWN / size, 19, 99)))]
-        draws = np.array([products.measured(z, x.T @ z, linear) for z in (y[order] for order in orders)])
-        errors = dict(zip(linear, _jackknife_errors(products, across, linear, n_blocks).tolist(), strict=True))
+        draws = _draws(products, x, y, orders, linear, rough=size >= LARGE)
+        errors = dict(zip(linear, _jackknife_errors(products, x, y, across, linear, n_blocks).tolist(), strict=True))
     rows = []
     for name in measures:
         if reasons[name]:
@@ -281,30 +284,56 @@ def _rows_of_pair(
     return rows
 
 
+def _draws(
+    products: _Products,
+    x: FloatArray,
+    y: FloatArray,
+    orders: list[Rows],
+    measures: tuple[Measure, ...],
+    *,
+    rough: bool,
+) -> FloatArray:
+    """The measures for rows of Y in other orders; rough ones in single precision, whose error is far below theirs."""
+    squares, scale = products.squares_y, 1.0
+    if rough:
+        sizes = [float(np.abs(table).max()) for table in (x, y)]
+        x, y, scale = (x / sizes[0]).astype(np.float32), (y / sizes[1]).astype(np.float32), sizes[0] * sizes[1]
+    return np.array(
+        [
+            products.measured(scale * (x.T @ y[order]).astype(np.float64), squares[order], measures, rough=rough)
+            for order in orders
+        ]
+    )
+
+
 def _known_floor(measure: str, products: _Products) -> float:
     """Mean over all orders of rows: 0 for the debiased CKA, max(p, q) / (n - 1) for squared canonical correlations."""
     if measure == "cka":
         return 0.0
     ranks = (products.white_x.shape[1], products.white_y.shape[1])
-    return max(ranks if measure == "cca" else (products.main_x, products.main_y)) / (len(products.x) - 1)
+    return max(ranks if measure == "cca" else (products.main_x, products.main_y)) / (len(products.squares_x) - 1)
 
 
 def _jackknife_errors(
-    products: _Products, across: FloatArray, measures: tuple[Measure, ...], n_blocks: int
+    products: _Products, x: FloatArray, y: FloatArray, across: FloatArray, measures: tuple[Measure, ...], n_blocks: int
 ) -> FloatArray:
     """Standard errors from leaving out blocks of rows; cross-products are updated and not computed again."""
-    n, values = len(products.x), []
+    n, values = len(x), []
     for block in np.array_split(np.arange(n), n_blocks):
-        rest = np.setdiff1d(np.arange(n), block)
-        x, y = products.x[block], products.y[block]
-        shift_x, shift_y = -x.sum(0) / rest.size, -y.sum(0) / rest.size  # means of the rows that are left
+        rest = n - block.size
+        ours, theirs = x[block], y[block]
+        shift_x, shift_y = -ours.sum(0) / rest, -theirs.sum(0) / rest  # means of the rows that are left
+        squares = [
+            np.delete(of_rows - 2 * (table @ shift) + shift @ shift, block)
+            for of_rows, table, shift in ((products.squares_x, x, shift_x), (products.squares_y, y, shift_y))
+        ]
         without = _Products(
-            products.x[rest] - shift_x,
-            products.y[rest] - shift_y,
-            products.gram_x - x.T @ x - rest.size * np.outer(shift_x, shift_x),
-            products.gram_y - y.T @ y - rest.size * np.outer(shift_y, shift_y),
+            products.gram_x - ours.T @ ours - rest * np.outer(shift_x, shift_x),
+            products.gram_y - theirs.T @ theirs - rest * np.outer(shift_y, shift_y),
+            *squares,
         )
-        values.append(without.measured(without.y, across - x.T @ y - rest.size * np.outer(shift_x, shift_y), measures))
+        left = across - ours.T @ theirs - rest * np.outer(shift_x, shift_y)
+        values.append(without.measured(left, squares[1], measures, rough=n * left.size >= LARGE))
     return np.asarray(np.sqrt((n_blocks - 1) * np.var(values, axis=0)))
 
 

@@ -146,7 +146,7 @@ def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:
             n_codes=evidence.n_codes,
             n_active=len(active[name]),
             total_correlation=total_correlation(evidence.codes[:, active[name]]),
-            scores=_posterior_scores(evidence),
+            scores={name: CATALOGUE[name](evidence).value for name in OF_A_POSTERIOR if evidence.posterior is not None},
             ranking=float(np.median(rankings)) if rankings else math.nan,
         )
     return Unlabelled(sizes.pop(), facts, pairs)
@@ -161,12 +161,6 @@ def _active(evidence: Evidence) -> list[int]:
     n_gaussian = evidence.posterior.n_gaussian
     moved = divergence_from_prior(evidence.codes[:, :n_gaussian], evidence.posterior.std[:, :n_gaussian])
     return [place for place in kept if place >= n_gaussian or moved[place] > SWITCHED_OFF]
-
-
-def _posterior_scores(evidence: Evidence) -> dict[str, float]:
-    if evidence.posterior is None:
-        return {}
-    return {name: CATALOGUE[name](evidence).value for name in OF_A_POSTERIOR}
 
 
 def _pair(one: tuple[str, Evidence, list[int]], other: tuple[str, Evidence, list[int]], rng: int) -> RunPair:

@@ -575,7 +575,7 @@ def large_source(factors: object, codes: object, options: EvidenceOptions) -> Ro
         source = frames
     else:
         return None
-    for name in ("nuisances", "row_groups"):
+    for name in ("nuisances", "target", "environments", "row_groups"):
         if options.get(name) is not None:
             raise InputError(f"{name} are not read in blocks: leave them out, or score a sample of rows in memory.")
     return source

@@ -390,6 +390,13 @@ class Table:
         """Which columns were text."""
         return tuple(levels is not None for levels in self.levels)
 
+    @cached_property
+    def sum_of_squares(self) -> float:
+        """Sum of all squares in one pass, which several checks share: infinite or nan if any value is, or a square."""
+        flat = self.values.ravel(order="K")
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(flat @ flat)
+
     def rows(self, kept: NDArray[np.intp]) -> Table:
         """The table of these rows alone, without a row index."""
         return Table(self.what, np.asfortranarray(self.values[kept]), self.names, self.levels)
@@ -455,10 +462,14 @@ def refuse_all(problems: Sequence[str]) -> None:
     if len(problems) == 1:
         raise InputError(problems[0])
     if problems:
-        more = len(problems) - MOST_COLUMNS_NAMED
-        listed = " ".join(f"({k}) {problem}" for k, problem in enumerate(problems[:MOST_COLUMNS_NAMED], 1))
-        rest = f" {more} more are like these." if more > 0 else ""
-        raise InputError(f"There are {len(problems)} problems: {listed}{rest}")
+        ends = np.cumsum([len(problem) for problem in problems])
+        n_listed = max(int((ends[:MOST_COLUMNS_NAMED] <= MOST_LETTERS).sum()), 1)
+        listed = " ".join(f"({k}) {problem}" for k, problem in enumerate(problems[:n_listed], 1))
+        more = len(problems) - n_listed
+        rest = f" {more} more {'are' if more > 1 else 'is'} not shown." if more > 0 else ""
+        error = InputError(f"There are {len(problems)} problems: {listed}{rest}")
+        error.problems = tuple(problems)
+        raise error
 
 
 def read_numbers(given: object, what: str, names: Sequence[str] | None = None) -> Table:
@@ -738,6 +749,9 @@ LARGEST_EXPONENT, SMALLEST_EXPONENT = 500, -250  # powers of 2 with room for squ
 def refuse_extremes(*tables: Table | None) -> None:
     """Raise an error for columns whose squares overflow or underflow float64."""
     for table in filter(None, tables):
+        spans = np.ptp(table.values[:FIRST_ROWS], axis=0) if len(table.values) else np.zeros(0)
+        if table.sum_of_squares < LARGEST_SQUARED**2 and (spans >= 1 / LARGEST_SQUARED).all():
+            continue  # the usual case, by the pass that other checks need too
         for name, column in zip(table.names, table.values.T, strict=True):
             with np.errstate(over="ignore"):
                 largest, span = np.abs(column).max(), column.max() - column.min()
@@ -748,22 +762,12 @@ def refuse_extremes(*tables: Table | None) -> None:
                 )
 
 
-def sum_of_squares(values: FloatArray) -> float:
-    """Sum of all squares in one pass: infinite or nan if any value is, or if a square overflows.
-
-    >>> sum_of_squares(np.array([[1.0, 2.0], [3.0, 4.0]]))
-    30.0
-    """
-    flat = values.ravel(order="K")
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(flat @ flat)
-
-
-def within_reach(codes: FloatArray) -> FloatArray:
+def within_reach(codes: FloatArray, sum_of_squares: float = np.nan) -> FloatArray:
     """Codes divided by a common power of two, if any is above 2**500 or all of a column are below 2**-250.
 
     No metric depends on the common scale of all codes, and division by a power of two is exact. A column that is still
-    too small is scaled up to 2**-250, where it remains negligible relative to the largest column.
+    too small is scaled up to 2**-250, where it remains negligible relative to the largest column. The sum of squares
+    saves a pass over the codes if it is known.
 
     >>> within_reach(np.array([[1.5, 2.0], [1.0, -3.0]])).tolist()
     [[1.5, 2.0], [1.0, -3.0]]
@@ -772,8 +776,8 @@ def within_reach(codes: FloatArray) -> FloatArray:
     (-1.0, 2.0, True)
     """
     first = np.abs(codes[:FIRST_ROWS]).max(axis=0, initial=0.0)
-    if sum_of_squares(codes) < 4.0**LARGEST_EXPONENT and (first > 2.0**SMALLEST_EXPONENT).all():
-        return codes  # the usual case needs one pass
+    if sum_of_squares < 4.0**LARGEST_EXPONENT and (first > 2.0**SMALLEST_EXPONENT).all():
+        return codes
     largest = np.maximum(codes.max(axis=0, initial=0.0), -codes.min(axis=0, initial=0.0))
     exponents = np.frexp(largest)[1][largest > 0]
     if not exponents.size or (exponents.max() <= LARGEST_EXPONENT and exponents.min() >= SMALLEST_EXPONENT):
@@ -785,6 +789,8 @@ def within_reach(codes: FloatArray) -> FloatArray:
 
 
 MOST_COLUMNS_NAMED = 5
+
+MOST_LETTERS = 500  # of an error with several problems
 
 
 def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | None:
@@ -821,7 +827,7 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
 
 def _infinite_columns(table: Table) -> list[str]:
     """A sentence for every column with infinite values."""
-    if np.isfinite(sum_of_squares(table.values)):
+    if np.isfinite(table.sum_of_squares):
         return []
     what = table.what.capitalize()
     return [
@@ -833,40 +839,54 @@ def _infinite_columns(table: Table) -> list[str]:
 
 def _missing_mask(table: Table) -> NDArray[np.bool_] | None:
     """Mask of the missing values, or None if there are none."""
-    if np.isfinite(sum_of_squares(table.values)):  # the usual case needs one pass and no mask
+    if np.isfinite(table.sum_of_squares):  # the usual case needs no mask
         return None
     mask = np.isnan(table.values)
     return mask if mask.any() else None
 
 
 def checked_groups(
-    code_groups: Mapping[str, Sequence[str | int]] | None, names: tuple[str, ...]
+    given: Mapping[str, Sequence[str | int]] | None, names: tuple[str, ...], what: str
 ) -> dict[str, tuple[str, ...]]:
-    """Checked groups of code names; a code is given by its name, or by its number from 0, and is in one group only.
+    """Checked groups of names; a member is given by its name, or by its number from 0, and is in one group only.
 
-    >>> checked_groups({"position": [0, "y"]}, ("x", "y"))
+    >>> checked_groups({"position": [0, "y"]}, ("x", "y"), "code")
     {'position': ('x', 'y')}
     """
-    groups = _named_groups({} if code_groups is None else code_groups, names)
+    groups = _named_groups({} if given is None else given, names, what)
     empty = next((group for group, members in groups.items() if not members), None)
     if empty is not None:
-        raise OptionError(f"The code group {quoted(empty)} has no codes: name at least one, or leave it out.")
+        raise OptionError(f"The {what} group {quoted(empty)} has no {what}s: name at least one, or leave it out.")
     members = [member for group in groups.values() for member in group]
     strange = [member for member in members if member not in names]
     if strange:
         raise InputError(
-            f"code_groups names {quoted(strange[0])}, which is not a code: "
-            "use the codes' names, or their numbers from 0."
+            f"{what}_groups names {quoted(strange[0])}, which is not a {what}: "
+            f"use the {what}s' names, or their numbers from 0."
         )
     if len(set(members)) < len(members):
         twice = next(member for member in members if members.count(member) > 1)
-        raise InputError(f"Code {quoted(twice)} is in two code groups: put every code in one.")
+        raise InputError(f"{what.capitalize()} {quoted(twice)} is in two {what} groups: put every {what} in one.")
     return groups
 
 
-def _named_groups(given: object, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def units_of(groups: Mapping[str, tuple[str, ...]], names: tuple[str, ...]) -> dict[str, Rows]:
+    """Places of the members of every group, and of every name in no group, by the name of the unit.
+
+    >>> {unit: places.tolist() for unit, places in units_of({"last": ("d", "b")}, ("a", "b", "c", "d")).items()}
+    {'a': [0], 'last': [3, 1], 'c': [2]}
+    """
+    place = {name: i for i, name in enumerate(names)}
+    grouped = {member for members in groups.values() for member in members}
+    alone = {name: (name,) for name in names if name not in grouped}
+    units = {unit: np.array([place[m] for m in members]) for unit, members in (*groups.items(), *alone.items())}
+    return dict(sorted(units.items(), key=lambda unit: int(unit[1].min())))
+
+
+def _named_groups(given: object, names: tuple[str, ...], what: str) -> dict[str, tuple[str, ...]]:
     if not (isinstance(given, Mapping) and all(isinstance(members, Iterable) for members in given.values())):
-        raise InputError("code_groups is not a mapping from names to codes: pass it as {'position': ['x', 'y']}.")
+        example = "pass it as {'position': ['x', 'y']}"
+        raise InputError(f"{what}_groups is not a mapping from names to {what}s: {example}.")
     return {
         printable(group): tuple(_name_of(name, names) for name in ([members] if isinstance(members, str) else members))
         for group, members in given.items()

@@ -22,6 +22,7 @@ from unweave.evidence.columns import (
     checked_groups,
     refuse_extremes,
     rows_without_missing,
+    units_of,
     within_reach,
 )
 from unweave.evidence.decoders import Sampler, Unpaired, decoder_of, digest_of
@@ -57,9 +58,12 @@ class Derivable:
     code_columns: Columns
     posterior: Posterior | None
     nuisances: FloatArray
+    target: FloatArray | None
+    environments: Rows | None
     row_groups: Rows | None
     code_names: tuple[str, ...]
     code_groups: dict[str, Any]
+    factor_groups: dict[str, Any]
     sampler: Sampler | None
     labelled_parts: tuple[Self, ...]
     all_rows: RowSummary | None
@@ -70,7 +74,7 @@ class Derivable:
 
     def _seal(self) -> None:
         """Make the arrays read-only, so that cached results stay valid."""
-        for array in (self.nuisances, self.kept_rows, self.row_groups):
+        for array in (self.nuisances, self.kept_rows, self.row_groups, self.target, self.environments):
             if array is not None:
                 array.flags.writeable = False
 
@@ -118,6 +122,11 @@ class Derivable:
     def whole(self) -> Self | None:
         """The evidence of which this leaves some rows out, and whose splits it shares; None if it leaves out none."""
         return self._splits_of[0] if self._splits_of is not None else None
+
+    @property
+    def places_in_whole(self) -> Rows | None:
+        """Numbers of these rows in `whole`."""
+        return self._splits_of[1] if self._splits_of is not None else None
 
     def folds(self, n_folds: int, seed: int) -> list[tuple[Rows, Rows]]:
         """Training and test rows of every fold; row groups are not split, and classes have equal shares in all folds.
@@ -171,8 +180,8 @@ class Derivable:
     def permuted(self, rng: int | np.random.Generator, order: Rows | None = None) -> Self:
         """The same columns, with each row of codes assigned to another row of factors; results per column are shared.
 
-        Factors and nuisances are permuted together, and a sampler's codes no longer depend on its fixed factors.
-        ``order`` is a permutation to use instead of a random one.
+        Factors, nuisances and target are permuted together, and a sampler's codes no longer depend on its fixed
+        factors. ``order`` is a permutation to use instead of a random one.
 
         >>> from unweave import Evidence
         >>> evidence = Evidence([1, 2, 3], [4, 5, 6])
@@ -186,6 +195,7 @@ class Derivable:
             factors=self.factors[order],
             factor_tables={name: table[order] for name, table in self.factor_tables.items()},
             nuisances=self.nuisances[order],
+            target=None if self.target is None else self.target[order],
             sampler=self.sampler and Unpaired(self.sampler, int(generator.integers(2**31))),
             labelled_parts=tuple(part.permuted(generator) for part in self.labelled_parts),
             _permuted_from=(self, order),
@@ -222,6 +232,8 @@ class Derivable:
             factor_tables={name: table[index] for name, table in self.factor_tables.items()},
             code_columns=codes,
             nuisances=self.nuisances[index],
+            target=None if self.target is None else self.target[index],
+            environments=None if self.environments is None else self.environments[index],
             posterior=None if self.posterior is None else self.posterior.rows(index),
             row_groups=None if self.row_groups is None else renumbered(self.row_groups[index]),
             _permuted_from=None,
@@ -277,7 +289,7 @@ class Derivable:
     def _with(self, **changed: Any) -> Self:
         """A copy with these attributes changed, and without cached results."""
         other = object.__new__(type(self))
-        remembered = ("constant_factors", "dead_codes", "same_rows", "fingerprint")
+        remembered = ("constant_factors", "dead_codes", "same_rows", "fingerprint", "code_units", "factor_units")
         unchanged = {name: item for name, item in self.__dict__.items() if name not in remembered}
         changed = {"all_rows": None, "row_summary": None} | changed  # totals are valid for the original rows only
         for name, columns in {"factors": "factor_columns", "codes": "code_columns"}.items():
@@ -305,9 +317,10 @@ def fingerprint_of(evidence: Evidence) -> str:
     for array in tables:
         digest.update(repr(array.shape).encode())
         digest.update(np.ascontiguousarray(array.T).data)
-    if evidence.row_groups is not None:
-        digest.update(b"row groups")
-        digest.update(evidence.row_groups.data)
+    for name in ("row_groups", "target", "environments"):
+        if (column := getattr(evidence, name)) is not None:
+            digest.update(name.replace("_", " ").encode())
+            digest.update(column.data)
     if evidence.all_rows is not None:
         digest.update(evidence.all_rows.digest())
     digest.update(digest_of(evidence.decoder) + digest_of(evidence.reference))
@@ -317,6 +330,8 @@ def fingerprint_of(evidence: Evidence) -> str:
         evidence.code_names,
         evidence.nuisance_names,
         evidence.code_groups,
+        *((evidence.environment_names,) if evidence.environment_names else ()),
+        *([evidence.factor_groups] if evidence.factor_groups else []),
     )
     digest.update(repr((evidence.declared_kinds, names)).encode())
     for part in evidence.labelled_parts:
@@ -349,10 +364,18 @@ class Evidence(Derivable):
         has the rest). Metrics that work factor by factor then use, for each factor, all rows in which it is labelled.
     nuisances : table, optional
         Variables of the data that the codes should not depend on.
+    target : sequence of n labels or numbers, optional
+        What a concept model predicts from its concepts, for metrics of leakage.
+    environments : sequence of n labels, optional
+        Which factor was intervened on in each row: its name or number, a list of names, or "observational"
+        (`unweave.environments`).
     row_groups : sequence of n labels, optional
         Label of the subject or video of each row; splits and permutations do not separate rows with the same label.
     code_groups : mapping of name to code names or numbers, optional
         Codes that form one block: metrics that score single codes score the block as one unit, or refuse.
+    factor_groups : mapping of name to factor names or numbers, optional
+        Factors that form one block, such as a colour of three channels: `mcc`, `r2` and `unweave.recovery` score its
+        recovery up to an affine map, and other metrics refuse.
     factor_names, code_names : sequence of str, optional
         Names for tables without column names, or other names.
     decoder : array of Jacobians (n x D x d), torch module, or `Decoder`, optional
@@ -397,7 +420,8 @@ class Evidence(Derivable):
         self._hold(given.rows(kept))
         if sparse is not None:
             self._hold_sparse(sparse if kept is None else sparse.some_rows(kept), options.get("code_names"))
-        self.code_groups = checked_groups(options.get("code_groups"), self.code_names)
+        self.code_groups = checked_groups(options.get("code_groups"), self.code_names, "code")
+        self.factor_groups = checked_groups(options.get("factor_groups"), self.factor_names, "factor")
         decoders = options.get("decoder"), options.get("reference")
         self.decoder, self.reference = (None if each is None else decoder_of(each) for each in decoders)
         self.sampler = options.get("sampler")
@@ -405,7 +429,7 @@ class Evidence(Derivable):
         self.labelled_parts: tuple[Evidence, ...] = ()
         self._memo = {}
         self._seal()
-        if self.n_dropped:
+        if self.n_dropped and not self.factor_groups:
             self.__dict__["labelled_parts"] = parts_by_labels(self, given)
 
     def _hold(self, inputs: Inputs) -> None:
@@ -417,11 +441,18 @@ class Evidence(Derivable):
         self.factor_levels: tuple[Levels | None, ...] = inputs.factors.levels if inputs.factors else ()
         self.factor_tables = dict(inputs.probabilities)
         points = values_of(inputs.codes, self.n_rows)
-        self.code_columns: Columns = DenseColumns(within_reach(points) if inputs.posterior is None else points)
+        if inputs.posterior is None and inputs.codes is not None:
+            points = within_reach(points, inputs.codes.sum_of_squares)
+        self.code_columns: Columns = DenseColumns(points)
         self.code_names: tuple[str, ...] = names_of(inputs.codes)
         self.posterior = inputs.posterior
         self.nuisances = values_of(inputs.nuisances, self.n_rows)
         self.nuisance_names: tuple[str, ...] = names_of(inputs.nuisances)
+        self.target = None if inputs.target is None else inputs.target.values[:, 0].copy()
+        self.target_is_text = inputs.target is not None and inputs.target.is_text[0]
+        labels = inputs.environments
+        self.environments = None if labels is None else labels.values[:, 0].astype(np.intp)
+        self.environment_names: tuple[str, ...] = () if labels is None else tuple(map(str, labels.levels[0] or ()))
         self.row_groups = renumbered(inputs.row_groups.values[:, 0]) if inputs.row_groups else None
 
     def _hold_sparse(self, codes: SparseColumns, names: Sequence[str] | None) -> None:
@@ -442,6 +473,26 @@ class Evidence(Derivable):
     def kinds(self) -> tuple[FactorKind, ...]:
         """Kind of every factor."""
         return tuple(declared.kind for declared in self.declared_kinds)
+
+    @cached_property
+    def code_units(self) -> dict[str, Rows]:
+        """Code indices of every unit by its name: each block of codes, and each code that is in no block."""
+        return units_of(self.code_groups, self.code_names)
+
+    @cached_property
+    def factor_units(self) -> dict[str, Rows]:
+        """Factor indices of every unit by its name: each block of factors, and each factor that is in no block."""
+        return units_of(self.factor_groups, self.factor_names)
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether a unit has more than one code; otherwise the units are the codes."""
+        return any(len(members) > 1 for members in self.code_groups.values())
+
+    @property
+    def has_factor_blocks(self) -> bool:
+        """Whether a unit has more than one factor; otherwise the units are the factors."""
+        return any(len(members) > 1 for members in self.factor_groups.values())
 
     @cached_property
     def constant_factors(self) -> tuple[str, ...]:
@@ -470,4 +521,5 @@ def _declared_kinds(given: Inputs, kinds: KindsGiven) -> tuple[DeclaredKind, ...
     factors = given.factors
     if factors is None:
         return ()
-    return resolved_kinds(factors.values, factors.names, factors.is_text, kinds, given.probabilities)
+    complete = bool(np.isfinite(factors.sum_of_squares))
+    return resolved_kinds(factors.values, factors.names, factors.is_text, kinds, given.probabilities, complete)

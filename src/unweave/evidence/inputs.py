@@ -28,7 +28,7 @@ from unweave.evidence.columns import (
 from unweave.evidence.decoders import Sampler
 from unweave.evidence.kinds import KindsGiven
 from unweave.evidence.posterior import Posterior
-from unweave.evidence.splits import group_table, renumbered
+from unweave.evidence.splits import environment_table, group_table, renumbered
 from unweave.randomness import random_stream
 
 if TYPE_CHECKING:
@@ -52,8 +52,11 @@ class EvidenceOptions(TypedDict, total=False):
     kinds: KindsGiven
     missing: Literal["refuse", "drop"]
     nuisances: object
+    target: object
+    environments: object
     row_groups: Sequence[object] | None
     code_groups: Mapping[str, Sequence[str | int]] | None
+    factor_groups: Mapping[str, Sequence[str | int]] | None
     factor_names: Sequence[str] | None
     code_names: Sequence[str] | None
     decoder: object
@@ -102,6 +105,8 @@ class Inputs:
     codes: Table | None
     posterior: Posterior | None
     nuisances: Table | None
+    target: Table | None
+    environments: Table | None
     row_groups: Table | None
     n_sparse_rows: int | None = None
 
@@ -113,6 +118,8 @@ class Inputs:
             "codes": self.codes,
             "posterior's spread": None if self.posterior is None else self.posterior.spread,
             "nuisances": self.nuisances,
+            "target": self.target,
+            "environments": self.environments,
             "row_groups": self.row_groups,
         }
         return {what: table for what, table in given.items() if table is not None}
@@ -133,18 +140,13 @@ class Inputs:
         """The inputs of these rows, or of all rows for None."""
         if kept is None:
             return self
-        factors, codes, nuisances, row_groups = (
-            None if table is None else table.rows(kept)
-            for table in (self.factors, self.codes, self.nuisances, self.row_groups)
-        )
+        names = ("factors", "codes", "nuisances", "target", "environments", "row_groups")
+        tables = {name: getattr(self, name) and getattr(self, name).rows(kept) for name in names}
         return replace(
             self,
-            factors=factors,
+            **tables,
             probabilities={name: table[kept] for name, table in self.probabilities.items()},
-            codes=codes,
             posterior=None if self.posterior is None else self.posterior.rows(kept),
-            nuisances=nuisances,
-            row_groups=row_groups,
         )
 
 
@@ -163,20 +165,29 @@ def read_inputs(
         _refuse_with_problems_of_codes(error, codes, options)
     code_table, posterior = _read_codes(codes, options.get("code_names"))
     nuisances, row_groups = options.get("nuisances"), options.get("row_groups")
+    target, environments = options.get("target"), options.get("environments")
     inputs = Inputs(
         factors=factor_table,
         probabilities=probabilities,
         codes=code_table,
         posterior=posterior,
         nuisances=None if nuisances is None else read_table(nuisances, "nuisance"),
+        target=None if target is None else _one_column(read_table(target, "target")),
+        environments=None if environments is None else environment_table(environments),
         row_groups=None if row_groups is None else group_table(row_groups),
         n_sparse_rows=None if sparse is None else sparse.n_rows,
     )
     nothing_else = options.get("decoder") is None and options.get("sampler") is None and sparse is None
-    if not inputs.tables.keys() - {"row_groups"} and nothing_else:
+    if not inputs.tables.keys() - {"row_groups", "target", "environments"} and nothing_else:
         raise InputError("There are no data: pass factors, codes, or both.")
     ask_about(inputs)
     return inputs
+
+
+def _one_column(target: Table) -> Table:
+    if len(target.names) > 1:
+        raise InputError(f"The target has {len(target.names)} columns: pass one label or number of the task per row.")
+    return target
 
 
 FIRST = 1_000  # rows that are looked at before all of them
@@ -240,15 +251,15 @@ def _one_hot(factors: Table) -> list[list[str]]:
     """Names of neighbouring factors, three at least, of which exactly one is 1 in every row and the others are 0."""
     found: list[list[str]] = []
     names: list[str] = []
-    total = np.zeros(factors.values.shape[0])
+    total = np.zeros(())
     for name, column in zip(factors.names, factors.values.T, strict=True):
         binary = all(((part == 0) | (part == 1)).all() for part in (column[:FIRST], column))
-        names, total = ([*names, name], total + column) if binary else ([], np.zeros_like(total))
+        names, total = ([*names, name], total + column) if binary else ([], np.zeros(()))
         if names and total.max() > 1:
             names, total = [name], column.copy()
         if names and total.min() == 1:
             found += [names] if len(names) > 2 else []
-            names, total = [], np.zeros_like(total)
+            names, total = [], np.zeros(())
     return found
 
 
@@ -267,7 +278,7 @@ def _refuse_with_problems_of_codes(error: InputError, codes: object, options: Ev
     try:
         _read_codes(codes, options.get("code_names"))
     except InputError as second:
-        refuse_all([str(error), str(second)])
+        refuse_all([problem for each in (error, second) for problem in each.problems or [str(each)]])
     raise error
 
 

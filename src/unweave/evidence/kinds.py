@@ -149,10 +149,11 @@ def resolved_kinds(
     is_text: tuple[bool, ...],
     given: KindsGiven,
     tables: Container[str] = (),
+    complete: bool = False,
 ) -> tuple[DeclaredKind, ...]:
     """One kind per factor: the one that the user stated, or else the inferred one; missing values are ignored.
 
-    Tables of probabilities are categorical.
+    Tables of probabilities are categorical. ``complete`` says that no value is missing.
     """
     stated = _given_by_name(names, given)
     kinds = []
@@ -160,8 +161,9 @@ def resolved_kinds(
         if name in tables:
             kinds.append(DeclaredKind(FactorKind.CATEGORICAL))
             continue
-        column, missing = values[:, j], np.isnan(values[:, j])
-        column = column[~missing] if missing.any() else column
+        column = values[:, j]
+        if not complete and (missing := np.isnan(column)).any():
+            column = column[~missing]
         declared = stated.get(name) or DeclaredKind(inferred_kind(column, is_text[j]))
         if is_text[j] and not declared.kind.is_categorical:
             raise InputError(

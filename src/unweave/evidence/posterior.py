@@ -57,6 +57,8 @@ class Posterior:
     ('code 0', 'shape')
     """
 
+    trained_with: str = ""  # objective of an encoder that was trained here; without it nothing is advised on training
+
     def __init__(
         self,
         mean: object = None,

@@ -34,6 +34,19 @@ def _as_text(column: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.bool_]]
     return np.array(list(map(str, entries))), np.array(list(map(is_missing, entries)), dtype=bool)
 
 
+def environment_table(labels: object) -> Table:
+    """Number of the environment of every row, with its name as a level; a list of targets is named 'a, b'."""
+    # rows of a list may have lists of different lengths, which are no table
+    given, index = (list(labels), None) if isinstance(labels, (list, tuple)) else read_column(labels, "environments")
+    column = np.empty(len(given), dtype=object)
+    column[:] = [", ".join(map(str, entry)) if isinstance(entry, (list, tuple)) else entry for entry in given]
+    text, missing = _as_text(column)
+    names, numbers = np.unique(text[~missing], return_inverse=True)
+    values = np.full(text.size, np.nan)
+    values[~missing] = numbers
+    return Table("label of", values[:, None], ("environments",), (tuple(names.tolist()),), index)
+
+
 def renumbered(groups: NDArray[Any]) -> Rows:
     """Group numbers from 0 without gaps."""
     return np.asarray(np.unique(groups, return_inverse=True)[1], dtype=np.intp)

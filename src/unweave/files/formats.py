@@ -457,7 +457,7 @@ def parquet_blocks(
     parts = [ParquetPart(str(path.absolute()), *names, n) for path, n in zip(paths, n_rows, strict=True) if n]
     if not parts:
         raise FileError(f"The files of {folder} have no rows: pass at least a few samples.")
-    return RowBlocks(parts, names[0], _expanded(parts[0], schemas[0], code_names), **settings)
+    return RowBlocks(parts, names[0], _code_names_of_lists(parts[0], schemas[0], code_names), **settings)
 
 
 def is_large_folder(folder: str | Path) -> bool:
@@ -498,7 +498,7 @@ def _sides(folder: Path, names: list[str], factors: list[str], codes: list[str])
     return factor_names, code_names
 
 
-def _expanded(part: ParquetPart, schema: dict[str, Any], code_names: Sequence[str]) -> tuple[str, ...]:
+def _code_names_of_lists(part: ParquetPart, schema: dict[str, Any], code_names: Sequence[str]) -> tuple[str, ...]:
     """Names of the codes; a column of lists has one name per list entry."""
     import polars
 

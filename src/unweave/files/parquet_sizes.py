@@ -23,7 +23,7 @@ def refuse_parquet_bomb(path: Path) -> None:
     """Raise an error for a Parquet file whose headers do not make sense, or that is too large once unpacked."""
     try:
         with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            stored, unpacked = len(content), _unpacked(content)
+            stored, unpacked = len(content), _unpacked_bytes(content)
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror}; check the file.") from None
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -33,7 +33,7 @@ def refuse_parquet_bomb(path: Path) -> None:
     refuse_bomb(f"The table {path}", unpacked, stored)
 
 
-def _unpacked(content: mmap.mmap) -> int:
+def _unpacked_bytes(content: mmap.mmap) -> int:
     if content[:4] != b"PAR1" or content[-4:] != b"PAR1":
         raise ValueError("no Parquet file")
     footer = _Record(content, len(content) - 8 - int.from_bytes(content[-8:-4], "little")).fields()

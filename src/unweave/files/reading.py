@@ -30,11 +30,13 @@ PREFIX: dict[Role, str] = {"factors": "factor", "codes": "code"}
 
 @dataclass(frozen=True)
 class Files:
-    """Content of the files: tables for `Evidence`, and row groups, kinds of factors and names of codes if any."""
+    """Content of the files: tables for `Evidence`, and other columns, kinds of factors and names of codes if any."""
 
     factors: Any
     codes: Any
     row_groups: Any = None
+    target: Any = None
+    environments: Any = None
     kinds: list[str] | None = None
     code_names: list[str] | None = None
 
@@ -47,6 +49,8 @@ def read_files(
     codes: Sequence[str] = (),
     codes_std: str | None = None,
     row_groups: str | None = None,
+    target: str | None = None,
+    environments: str | None = None,
     in_blocks: bool = False,
     cluster: str | None = None,
 ) -> Files:
@@ -71,6 +75,8 @@ def read_files(
         if the file has this array.
     row_groups : name, optional
         Array or column with the subject or video of each row, in either file.
+    target, environments : name, optional
+        Array or column with the label of the task, and with the intervention of each row, in either file.
     in_blocks : bool
         Whether to return `RowBlocks` for a folder of Parquet files that is too large for memory.
     cluster : str, optional
@@ -84,20 +90,21 @@ def read_files(
         raise OptionError(f"A cluster reads folders of Parquet files, and {path} is not one: leave --cluster out.")
     if folder and row_groups is None and (cluster is not None or (in_blocks and is_large_folder(path))):
         return Files(parquet_blocks(path, factors=factors, codes=codes, cluster=cluster), None)
+    aside = tuple(filter(None, (row_groups, target, environments)))
     first = opened(path)
     second = first if codes_path is None else opened(codes_path)
     factors, codes = first.chosen(factors), second.chosen(codes)
     if codes_path is None:
-        factor_names, code_names = _both_sides(first, list(factors), list(codes), row_groups)
+        factor_names, code_names = _both_sides(first, list(factors), list(codes), aside)
         factor_table = _named_factors(first, first.table(factor_names), factors)
         code_table = _with_std(first, first.table(code_names), codes, codes_std)
-        groups = _groups(row_groups, first)
+        besides = [_groups(name, first) for name in (row_groups, target, environments)]
         kinds, names = _words(first, KINDS, factors), _words(first, CODE_NAMES, codes)
-        return Files(factor_table, code_table, groups, kinds, names)
+        return Files(factor_table, code_table, *besides, kinds, names)
     return Files(
-        _named_factors(first, _one_side(first, "factors", list(factors), row_groups), factors),
-        _with_std(second, _one_side(second, "codes", list(codes), row_groups), codes, codes_std),
-        _groups(row_groups, first, second),
+        _named_factors(first, _one_side(first, "factors", list(factors), aside), factors),
+        _with_std(second, _one_side(second, "codes", list(codes), aside), codes, codes_std),
+        *(_groups(name, first, second) for name in (row_groups, target, environments)),
         _words(first, KINDS, factors),
         _words(second, CODE_NAMES, codes),
     )
@@ -107,7 +114,7 @@ def read_codes(path: str | Path, codes: Sequence[str] = (), codes_std: str | Non
     """The codes of a file, or a posterior if it contains their standard deviations; factors in it are ignored."""
     file = opened(path)
     codes = file.chosen(codes)
-    return _with_std(file, _one_side(file, "codes", codes, None), codes, codes_std)
+    return _with_std(file, _one_side(file, "codes", codes, ()), codes, codes_std)
 
 
 def refuse_different_factors(factors: Mapping[str, Any]) -> None:
@@ -124,7 +131,7 @@ def refuse_different_factors(factors: Mapping[str, Any]) -> None:
 
 
 def _both_sides(
-    file: Opened, factors: list[str], codes: list[str], row_groups: str | None
+    file: Opened, factors: list[str], codes: list[str], aside: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """Names of the factors and of the codes in a file that contains both."""
     if file.is_one_array:
@@ -136,7 +143,7 @@ def _both_sides(
                 "--factors obs:cell_type --codes obsm:X_pca."
             )
         return factors or ["factors"], codes or ["codes"]
-    names = [name for name in file.names if name != row_groups]
+    names = [name for name in file.names if name not in aside]
     factor_names = factors or _beginning_with(PREFIX["factors"], names)
     named = set(factor_names)
     rest = [name for name in names if name not in named] if factors else names
@@ -149,13 +156,13 @@ def _both_sides(
     return factor_names, code_names
 
 
-def _one_side(file: Opened, role: Role, stated: list[str], row_groups: str | None) -> Any:
+def _one_side(file: Opened, role: Role, stated: list[str], aside: Sequence[str]) -> Any:
     """The table of factors or of codes in a file that contains either or both."""
     if stated:
         return file.table(stated)
     if file.is_one_array:
         return file.content
-    names = [name for name in file.names if name not in (row_groups, STD, NAMES, KINDS, CODE_NAMES)]
+    names = [name for name in file.names if name not in (*aside, STD, NAMES, KINDS, CODE_NAMES)]
     if file.is_archive:
         return file.table([names[0] if len(names) == 1 else role])
     # if there are columns of the other role, only columns with the prefix of this role are used
@@ -217,7 +224,7 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
     that `Evidence` takes as a decoder.
     """
     if source.endswith((".npy", ".npz")):
-        return _saved(Path(source))
+        return _saved_jacobians(Path(source))
     if ":" not in source:
         raise FileError(
             f"{source!r} is neither saved Jacobians (.npy, .npz) nor an importable path: write module:name."
@@ -231,7 +238,7 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
     return decoder
 
 
-def _saved(path: Path) -> object:
+def _saved_jacobians(path: Path) -> object:
     file = opened(path)
     if not file.is_one_array and PUBLISHED & set(file.names):
         from unweave.neural.decoders import TorchDecoder

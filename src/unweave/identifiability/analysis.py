@@ -13,7 +13,6 @@ from unweave.arrays import FloatArray, Rows
 from unweave.errors import InputError
 from unweave.estimators.correlation import tail_index
 from unweave.evidence import Evidence
-from unweave.evidence.columns import quoted
 from unweave.identifiability import readouts as read
 from unweave.identifiability.dependence import dependence_p_value
 from unweave.identifiability.responses import (
@@ -38,7 +37,7 @@ from unweave.responses.constraints import factor_constraints
 from unweave.responses.factor_bases import collapsed_codes, varying_places
 from unweave.threads import one_thread
 
-MOST_ROWS, MOST_ROWS_OF_MANY_CODES, MANY_CODES = 10_000, 2_000, 1_024
+ROWS_ANALYSED, MOST_ROWS_OF_MANY_CODES, MANY_CODES = 10_000, 2_000, 1_024
 
 FEWEST_UNITS = 10
 
@@ -50,7 +49,7 @@ NONLINEAR_ROWS = 1_000
 
 ENOUGH_LINEAR = 0.98  # recovery of all factors above which readouts of ranks are not tried
 
-HEAVY = 2.5  # tail index of a factor below which factors and codes are analysed by their ranks alone
+HEAVY_TAIL_INDEX = 2.5  # tail index of a factor below which factors and codes are analysed by their ranks alone
 
 ENOUGH = 0.95  # recovery above which trees are not tried
 
@@ -115,6 +114,8 @@ class QuickPart:
         Indices of the free factors, which ``model`` and the lists have in this order.
     implied : dict of int to (tuple of str, float)
         For every other factor, the factors that determine it, and its held-out R2 from all codes.
+    whitening : array, m x m, or None
+        Map from the codes as given to the analysed ones, which are uncorrelated inside blocks; None without blocks.
     """
 
     evidence: Evidence
@@ -131,17 +132,61 @@ class QuickPart:
     own: tuple[read.OwnCodes, ...]
     loadings: Loadings
     axes: Axes
+    whitening: FloatArray | None = None
 
 
 @memoised(on="both")
 def quick_part(evidence: Evidence, seed: int) -> QuickPart:
     """Everything but kernels, trees, the test of dependence and the rotations of codes."""
     with one_thread():
-        return _quick_part(_few_enough_rows(evidence, seed), seed)
+        evidence = _few_enough_rows(evidence, seed)
+        if not evidence.has_blocks:
+            return _quick_part(evidence, seed)
+        return replace(_quick_part(_with_white_blocks(evidence), seed), whitening=block_whitening(evidence))
+
+
+def _with_white_blocks(evidence: Evidence) -> Evidence:
+    """The evidence with uncorrelated codes of equal variance in every block, whose basis then does not matter.
+
+    A permutation shares what is computed for its original.
+    """
+    if evidence.permuted_from is not None:
+        original, order = evidence.permuted_from
+        return _with_white_blocks(original).permuted(0, order)
+    return _white_blocks(evidence)
+
+
+@memoised(on="codes")
+def _white_blocks(evidence: Evidence) -> Evidence:
+    return evidence.recoded((evidence.codes - evidence.codes.mean(axis=0)) @ block_whitening(evidence))
+
+
+@memoised(on="codes")
+def block_whitening(evidence: Evidence) -> FloatArray:
+    """Map from the codes as given to uncorrelated codes inside every block (m x m); 0 for directions without variance.
+
+    >>> codes = np.random.default_rng(0).normal(size=(50, 2)) @ [[1.0, 2.0], [0.0, 0.1]]
+    >>> np.cov(codes @ block_whitening(Evidence(codes=codes, code_groups={"a": [0, 1]})), rowvar=False, ddof=0).round(9)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    whitening = np.eye(evidence.n_codes)
+    for members in evidence.code_units.values():
+        if members.size > 1:
+            block = evidence.codes[:, members] - evidence.codes[:, members].mean(axis=0)
+            scale = np.abs(block).max(axis=0)
+            scale = np.where(scale > 0, scale, 1.0)
+            _, sizes, right = np.linalg.svd(block / scale, full_matrices=False)
+            sizes = sizes / np.sqrt(evidence.n_rows)
+            inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 1e-8 * sizes[0])
+            own = np.zeros((members.size, members.size))
+            own[:, : sizes.size] = right.T * inverse / scale[:, None]
+            whitening[np.ix_(members, members)] = own
+    return whitening
 
 
 def _few_enough_rows(evidence: Evidence, seed: int) -> Evidence:
-    if evidence.n_rows <= (MOST_ROWS_OF_MANY_CODES if evidence.n_codes > MANY_CODES else MOST_ROWS):
+    if evidence.n_rows <= (MOST_ROWS_OF_MANY_CODES if evidence.n_codes > MANY_CODES else ROWS_ANALYSED):
         return evidence
     if evidence.permuted_from is None or evidence.row_groups is not None:
         return _some_rows(evidence, seed)[0]
@@ -153,7 +198,7 @@ def _few_enough_rows(evidence: Evidence, seed: int) -> Evidence:
 
 @memoised(on="both")
 def _some_rows(evidence: Evidence, seed: int) -> tuple[Evidence, Rows]:
-    most = MOST_ROWS_OF_MANY_CODES if evidence.n_codes > MANY_CODES else MOST_ROWS
+    most = MOST_ROWS_OF_MANY_CODES if evidence.n_codes > MANY_CODES else ROWS_ANALYSED
     chosen = np.sort(random_stream(seed, "rows of the ladder").permutation(evidence.n_rows)[:most])
     return evidence.rows(chosen), chosen
 
@@ -161,11 +206,10 @@ def _some_rows(evidence: Evidence, seed: int) -> tuple[Evidence, Rows]:
 def _checked_sample(evidence: Evidence, varying: Rows, seed: int) -> Sample:
     if not evidence.n_factors or not evidence.n_codes:
         raise InputError("The ladder needs factors and codes: pass both.")
-    block = next((name for name, members in evidence.code_groups.items() if len(members) > 1), None)
-    if block is not None:
+    if evidence.has_factor_blocks:
         raise InputError(
-            f"The ladder places factors in single codes, and {quoted(block)} is a block of codes: use mcc, r2 or mig, "
-            "or pass the codes without blocks."
+            "The ladder places single factors, and some are in blocks: use mcc, r2 or unweave.recovery, or leave "
+            "factor_groups out."
         )
     if not varying.size:
         raise InputError("No factor varies, so nothing can be identified: pass rows in which factors differ.")
@@ -272,7 +316,7 @@ def _has_heavy_tails(evidence: Evidence) -> bool:
     All factors and codes are then analysed by their ranks alone, which no monotone map of a code changes.
     """
     numbers = [j for j in varying_places(evidence) if evidence.kinds[j].is_numeric]
-    return any(tail_index(evidence.factors[:, j]) < HEAVY for j in numbers)
+    return any(tail_index(evidence.factors[:, j]) < HEAVY_TAIL_INDEX for j in numbers)
 
 
 def _factors(evidence: Evidence, varying: Rows, sample: Sample, scales: tuple[int, ...]) -> tuple[FactorTerms, ...]:

@@ -442,7 +442,7 @@ LEAST_JUMP = 0.05  # smallest loss of splines, against the response of the code,
 
 @dataclass(frozen=True)
 class OwnCodes:
-    """Recovery of one factor from one code, and from a block of codes that depend on it alone.
+    """Recovery of one factor from one code, and from several codes that depend on it alone; or from blocks.
 
     Attributes
     ----------
@@ -451,7 +451,7 @@ class OwnCodes:
     code : int
         The best code, an index among the codes that vary; -1 if no code responds to the factor.
     shape : str
-        Map from the code to the factor: "linear", "monotone" or "folded"; "" without a code.
+        Map from the code to the factor: "linear", "monotone", "folded", or "curved" of a block; "" without a code.
     own_codes, own_codes_error : float
         The same for the best block of codes.
     block : tuple of int
@@ -497,16 +497,17 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
     pool = pool if pool.size else order[:1]
     fold, target = model.sample.fold, model.factors[j].target
     every = slice(0, target.shape[1])
-    columns = codes.columns(pool)
+    columns, widths = codes.columns_of(pool), np.cumsum(codes.widths[pool]).astype(np.intp)
     best = OwnCodes()
     for length in [*(k for k in LENGTHS if k < pool.size), pool.size]:
-        functions = code_functions(columns[:, :length], n_functions_of(length))
+        width = widths[length - 1]
+        functions = code_functions(columns[:, :width], n_functions_of(width))
         path = ridge_path(functions, target, fold, FEW_PENALTIES)
         readout = model.readout(j, path.readout(every, fold))
         lowest = float(unmixed[pool[:length]].min())
         value, error = readout.r2 * lowest, readout.r2_error * lowest
         if length == 1:
-            shape = _shape(columns[:, 0], path, target, fold)
+            shape = _shape(columns[:, :width], path, target, fold)
             block = (int(pool[0]),)
             best = OwnCodes(value, error, block[0], shape, value, error, block, readout.replicates * lowest)
         elif value > best.own_codes:
@@ -517,8 +518,8 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
         few = _Few(model, j, some)
         for length in (k for k in KERNEL_LENGTHS if k <= pool.size and (k > 1 or jumps)):
             lowest = float(unmixed[pool[:length]].min())
-            used = columns[some][:, :length]
-            readout = few.readout(normal_scores(used) if length > 1 else clipped_values(used), length)
+            used = columns[some][:, : widths[length - 1]]
+            readout = few.readout(normal_scores(used) if used.shape[1] > 1 else clipped_values(used), used.shape[1])
             value, error = readout.r2 * lowest, readout.r2_error * lowest
             if length == 1 and value > best.one_code:
                 best = replace(best, one_code=value, one_code_error=error, shape="folded")
@@ -550,15 +551,18 @@ class _Few:
 
 
 def _shape(code: FloatArray, curve: Path, target: FloatArray, fold: Rows) -> str:
-    """Whether a line, or a monotone map, predicts the factor from one code about as well as any curve."""
+    """Whether a line, or a monotone map, predicts the factor from a code or block about as well as any curve."""
     every = slice(0, target.shape[1])
     best = held_out_r2(curve, every, target)
-    inputs = [normal_scores(code[:, None]), clipped_values(code[:, None])]
+    inputs = [normal_scores(code), clipped_values(code)]
     if (
         max(held_out_r2(ridge_path(x, target, fold, FEW_PENALTIES), every, target) for x in inputs)
         >= best - LINEAR_LOSS
     ):
         return "linear"
+    if code.shape[1] > 1:
+        return "curved"
+    code = code[:, 0]
     one_number = target.shape[1] == 1 or (target.shape[1] == 2 and np.allclose(target.sum(axis=1), 0))
     if one_number:
         from sklearn.isotonic import IsotonicRegression  # late: it takes half a second to import

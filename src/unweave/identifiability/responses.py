@@ -551,6 +551,8 @@ class CodeTable:
         Mean and standard deviation of each code.
     ranked : bool
         Whether codes are replaced by normal scores.
+    units : dict of name to array, or None
+        Indices of the codes of every unit that varies, if the evidence has blocks.
     """
 
     evidence: Evidence
@@ -559,11 +561,12 @@ class CodeTable:
     mean: FloatArray
     spread: FloatArray
     ranked: bool = False
+    units: dict[str, Rows] | None = None
 
     def as_scores(self) -> CodeTable:
         """The codes replaced by normal scores of their ranks."""
         m = self.n_codes
-        return CodeTable(self.evidence, self.alive, self.rows, np.zeros(m), np.ones(m), ranked=True)
+        return replace(self, mean=np.zeros(m), spread=np.ones(m), ranked=True)
 
     def as_given(self) -> CodeTable:
         """The codes as given."""
@@ -594,8 +597,32 @@ class CodeTable:
     def _all_views(self) -> list[FloatArray]:
         return views(self.columns(slice(None)))
 
+    @property
+    def unit_names(self) -> list[str]:
+        """Names of the blocks, or of the codes if there are no blocks."""
+        return [self.evidence.code_names[i] for i in self.alive] if self.units is None else list(self.units)
+
+    @functools.cached_property
+    def widths(self) -> FloatArray:
+        """Number of codes of every unit."""
+        return self.of_units(np.ones(self.n_codes))
+
+    def of_units(self, values: FloatArray, axis: int = 0) -> FloatArray:
+        """Values of codes, along this axis, added up for every unit."""
+        if self.units is None:
+            return values
+        return np.stack([values.take(members, axis).sum(axis) for members in self.units.values()], axis)
+
+    def columns_of(self, units: Rows) -> FloatArray:
+        """Dense columns of all codes of these units."""
+        if self.units is None:
+            return self.columns(units)
+        members = list(self.units.values())
+        return self.columns(np.concatenate([members[i] for i in units]))
+
     def blocks(self, width: int = 256) -> list[slice]:
-        """Slices of adjacent codes."""
+        """Slices of adjacent codes; one of all codes if units have several codes."""
+        width = width if self.units is None else max(self.n_codes, 1)
         return [slice(start, min(start + width, self.n_codes)) for start in range(0, self.n_codes, width)]
 
 
@@ -609,7 +636,11 @@ def code_table(evidence: Evidence, alive: Rows, rows: Rows) -> CodeTable:
         relative = columns / size[block]  # squares of very large codes overflow
         mean[block], spread[block] = relative.mean(axis=0) * size[block], relative.std(axis=0) * size[block]
     kept = spread > 1e-12 * size
-    return CodeTable(evidence, alive[kept], rows, mean[kept], spread[kept])
+    units = None
+    if evidence.has_blocks:
+        places = {name: np.flatnonzero(np.isin(alive[kept], own)) for name, own in evidence.code_units.items()}
+        units = {name: members for name, members in places.items() if members.size}
+    return CodeTable(evidence, alive[kept], rows, mean[kept], spread[kept], units=units)
 
 
 VIEWS = 3
@@ -636,12 +667,14 @@ def clipped_values(columns: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class CodeResponses:
-    """Response of every code to the factors, in the view that shows each factor best.
+    """Response of every code to the factors, in the view that shows each factor best; or of every block of codes.
+
+    The codes of a block are uncorrelated, so that sums over them do not depend on its basis.
 
     Attributes
     ----------
     share : array, m x d
-        Share of the code's variance under z* that the factor causes.
+        Share of the code's variance under z* that the factor causes; for a block, the number of dimensions, at most 1.
     unmixed : array, m x d
         The same as a share of what all factors cause, so that noise does not count; 0 for uninformative codes.
     informative : array, m
@@ -663,14 +696,15 @@ class CodeResponses:
 
 def code_responses(model: ResponseModel, codes: CodeTable) -> CodeResponses:
     """Responses of all codes; one view out of three is used for each code and factor."""
-    d, m = len(model.factors), codes.n_codes
+    d, m = len(model.factors), codes.widths.size
     share, unmixed, noise = np.zeros((m, d)), np.zeros((m, d)), np.ones(m)
     informative = np.zeros(m, dtype=bool)
     bar = stats.t.isf(LUCK / max(VIEWS * m, 1), model.sample.n_blocks - 1)
     for block in codes.blocks():
-        best = np.zeros((block.stop - block.start, d))
+        width = codes.widths[block][:, None]
+        best = np.zeros((len(width), d))
         for columns in codes.views(block):
-            variances = model.variances(model.fit(columns))
+            variances = codes.of_units(model.variances(model.fit(columns)), axis=1)
             n_blocks = len(variances) - 1
             corrected = n_blocks * variances[-1] - (n_blocks - 1) * variances[:-1].mean(axis=0)
             explained = variances[:, :, :-1].sum(axis=2) / np.maximum(variances.sum(axis=2), TINY)
@@ -682,11 +716,14 @@ def code_responses(model: ResponseModel, codes: CodeTable) -> CodeResponses:
             own = np.maximum(corrected[:, :d], 0.0)
             left = np.maximum(corrected[:, -1], 0.0)
             of_code = own / np.maximum(signal + left, TINY)[:, None]
+            of_code = of_code if codes.units is None else np.minimum(width * of_code, 1.0)
             of_signal = np.where(known[:, None], own / np.maximum(signal, TINY)[:, None], 0.0)
             better = of_code * of_signal > best
             best = np.where(better, of_code * of_signal, best)
             share[block] = np.where(better, of_code, share[block])
             unmixed[block] = np.where(better, np.minimum(of_signal, 1.0), unmixed[block])
             informative[block] |= known
-            noise[block] = np.minimum(noise[block], np.where(known, left / np.maximum(signal + left, TINY), 1.0))
+            of_noise = left / np.maximum(signal + left, TINY)
+            of_noise = np.maximum(1 - width[:, 0] * (1 - of_noise), 0.0) if codes.units is not None else of_noise
+            noise[block] = np.minimum(noise[block], np.where(known, of_noise, 1.0))
     return CodeResponses(share, unmixed, informative, noise)

@@ -1,8 +1,9 @@
 """Do the axes mean anything? Random rotations of the factors' side and of the codes' side.
 
-The loadings of the codes are their coefficients on orthonormal functions of the factors. The statistic is the mean over
-factors of the largest S_ij u_ij over codes, with S the share of a code's variance that the factor causes and u the same
-as a share of what all factors cause.
+The loadings of the codes are their coefficients on orthonormal functions of the factors. A factor's statistic is the
+largest S_ij u_ij over codes, with S the share of a code's variance that the factor causes and u the same as a share of
+what all factors cause. The tests take its mean over factors. That of the factors' side also takes the largest u_ij of
+any factor, because the mean is blind to one factor that has a code of its own beside others that are mixed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from unweave.arrays import FloatArray
 from unweave.identifiability.responses import TINY, CodeTable, ResponseModel
 from unweave.randomness import random_stream
 
-ROTATIONS = 99
+ROTATIONS, MOST_ROTATIONS = (
+    99,
+    16_000,
+)  # the latter divided by rank^3: luck varies more between rotations of few factors
+
+AT_ONCE = 1 << 20  # numbers of the loadings that are turned together
 
 MOST_CODES = 512  # of the rotations of codes, whose cost grows with the cube
 
@@ -39,18 +45,12 @@ class Axes:
     p_value : float
         Of the factors' side: how often a random mixture of the factors, with the same noise, scales and copies, lies as
         close to the axes.
-    p_value_per_factor : array of d
-        The same for each factor.
-    luck : array of d
-        Mean over these rotations of the largest u^2 of an informative code.
-    rank : int
-        Number of directions of functions of factors that codes carry above noise.
+    luck : array, rotations x d
+        The largest u^2 of an informative code, for each of these rotations.
     """
 
     p_value: float
-    p_value_per_factor: FloatArray
     luck: FloatArray
-    rank: int
 
 
 class Loadings:
@@ -100,41 +100,44 @@ class Loadings:
         return bool(excess.sum() <= math.sqrt(excess.size * excess.var(ddof=1)))
 
     def shares(self, matrix: FloatArray) -> FloatArray:
-        """Variance of every code that each factor causes, d x m."""
-        return np.asarray(np.add.reduceat(np.square(matrix), self.starts, axis=0))
+        """Variance of every code that each factor causes, d x m; also for a stack of matrices."""
+        return np.asarray(np.add.reduceat(np.square(matrix), self.starts, axis=-2))
 
     def factor_side(self) -> Axes:
         """Rotate the functions of factors that codes carry: each code keeps its noise, scale, and copies."""
-        d, m = self.starts.size, self.codes.n_codes
+        d, m, codes = self.starts.size, self.codes.n_codes, self.codes
         left, singular, right = np.linalg.svd(self.matrix, full_matrices=False)
         rank = int((singular > ABOVE_NOISE * max(self.noise_level, 1e-6 * singular[0])).sum()) if singular.size else 0
         if rank < 2 or d < 2:
-            return Axes(1.0, np.ones(d), np.full(d, 0.5), rank)
+            return Axes(1.0, np.full((1, d), 0.5))
         left, inner = left[:, :rank], singular[:rank, None] * right[:rank]
-        signal = np.square(inner).sum(axis=0)
-        total = signal + self.noise
+        signal = codes.of_units(np.square(inner).sum(axis=0))
+        total = signal + codes.of_units(self.noise)
         informative = signal / total > max(2 * math.log(6 * m * d / LUCK) / self.n_rows, LEAST_SIGNAL)
 
-        def largest(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
-            shares = self.shares(matrix)
-            unmixed = shares / np.maximum(shares.sum(axis=0), TINY)
-            return (shares * unmixed / total).max(axis=1), np.where(informative, np.square(unmixed), 0.0).max(axis=1)
+        def largest(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
+            shares = codes.of_units(self.shares(matrices), axis=-1)
+            unmixed = shares / np.maximum(shares.sum(axis=-2, keepdims=True), TINY)
+            of_unit = shares * unmixed / total
+            of_unit = of_unit if codes.units is None else np.minimum(of_unit * codes.widths, unmixed)
+            return of_unit.max(axis=-1), np.where(informative, np.square(unmixed), 0.0).max(axis=-1)
 
-        observed = largest(left @ inner)[0]
+        observed, unmixed = largest(left @ inner)
         rng = random_stream(self.seed, "rotations of factors")
-        drawn = [largest(left @ (haar(rank, rng) @ inner)) for _ in range(ROTATIONS)]
-        null, luck = (np.array(each) for each in zip(*drawn, strict=True))
-        return Axes(
-            p_value=float(1 + (null.mean(axis=1) >= observed.mean()).sum()) / (ROTATIONS + 1),
-            p_value_per_factor=(1 + (null >= observed).sum(axis=0)) / (ROTATIONS + 1),
-            luck=luck.mean(axis=0),
-            rank=rank,
-        )
+        times = max(ROTATIONS, MOST_ROTATIONS // rank**3)
+        together = max(1, AT_ONCE // self.matrix.size)
+        drawn = [
+            largest(left @ (haar(rank, rng, min(together, times - start)) @ inner))
+            for start in range(0, times, together)
+        ]
+        null, luck = (np.concatenate(each) for each in zip(*drawn, strict=True))
+        by_mean = np.append(observed.mean(), null.mean(axis=1))
+        return Axes(_smallest_p_value(by_mean, np.append(unmixed.max(), luck.max(axis=1))), luck)
 
     def code_side(self) -> float:
-        """p-value of rotations of the codes as they are given; nan for more than 512 codes."""
+        """p-value of rotations of the codes as they are given; nan for more than 512 codes, and for blocks."""
         m = self.codes.n_codes
-        if m > MOST_CODES or m < 2 or not self.matrix.size:
+        if m > MOST_CODES or m < 2 or not self.matrix.size or self.codes.units is not None:
             return math.nan
         spread = self.codes.spread / self.codes.spread.max()
         given = self.matrix * spread
@@ -150,12 +153,23 @@ class Loadings:
         times = ROTATIONS if m <= 64 else 49
         above = 0
         for _ in range(times):
-            turn = haar(m, rng)
+            turn = haar(m, rng)[0]
             above += statistic(given @ turn, np.einsum("ij,ij->j", turn, covariance @ turn)) >= observed
         return (1 + above) / (times + 1)
 
 
-def haar(n: int, rng: np.random.Generator) -> FloatArray:
-    """Random orthogonal matrix with the uniform distribution."""
-    q, r = np.linalg.qr(rng.normal(size=(n, n)))
-    return np.asarray(q * np.sign(np.diag(r)))
+def _smallest_p_value(*statistics: FloatArray) -> float:
+    """p-value of the first draw by whichever statistic is more extreme.
+
+    The smallest of the p-values of every draw is ranked among those of all draws (Westfall and Young 1993), so that the
+    size is exact where the first is drawn like the others.
+    """
+    at_least = [each.size - np.searchsorted(np.sort(each), each) for each in statistics]
+    counts = np.min(at_least, axis=0)
+    return float((counts <= counts[0]).mean())
+
+
+def haar(n: int, rng: np.random.Generator, times: int = 1) -> FloatArray:
+    """Random orthogonal matrices (times x n x n) with the uniform distribution."""
+    q, r = np.linalg.qr(rng.normal(size=(times, n, n)))
+    return np.asarray(q * np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :])

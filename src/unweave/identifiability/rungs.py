@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from scipy import stats
 
 from unweave.arrays import FloatArray, student_reach
 from unweave.card import seed_from
-from unweave.codec import plain_data, read_record
+from unweave.codec import SavedRecord
 from unweave.errors import InputError
 from unweave.evidence import Evidence, EvidenceOptions
 from unweave.evidence.columns import data_frame
@@ -44,7 +42,7 @@ LEAST_FLOOR = 0.005
 
 NORMAL = float(stats.norm.ppf((1 + LEVEL) / 2))
 
-MOST_LUCK = 0.95
+MOST_LUCK, MOST_CHANCE = 0.95, 0.25  # so that own codes beyond luck are between -1 and 1
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,8 @@ class LadderRow:
     rung : str
         "one code", "own codes", "own direction" or "readable": the first that nearly reaches the recovery of the later
         ones. "joint": codes depend on the factor only together with others. "folded": a code follows the factor, but
-        the factor cannot be read from it. "absent": nothing depends on it. "implied": other factors determine it.
+        the factor cannot be read from it. "absent": nothing depends on it. "implied": other factors determine it. If
+        the codes are in blocks, a code is a block here and below, and is read from all its columns.
     one_code, own_codes : float
         Recovery from the best code, and from a block of codes, times the share of their response that is this factor's.
     direction : float
@@ -81,7 +80,7 @@ class LadderRow:
     code, codes : str, tuple of str
         Best code, and the block of own codes.
     shape : str
-        Map between best code and factor: "linear", "monotone" or "folded".
+        Map between best code and factor: "linear", "monotone" or "folded"; "linear" or "curved" for a block.
     code_noise : float
         Share of the best code's variance that no factor explains.
     mixed_with : tuple of str
@@ -136,7 +135,7 @@ class LadderRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class Ladder(SavedRecord):
     """The rows of all factors that vary, and what they say about the representation as a whole.
 
     Attributes
@@ -147,17 +146,19 @@ class Ladder:
         readable / 4 + direction / 4 + own_codes / 2, a number to rank representations by: 0 for noise, about 1/2 for a
         lossless random mixing, 1 for codes of their own.
     own_codes : float
-        Recovery from own codes beyond luck, the score of `identification`: 0 for noise and for an average random
-        mixing, negative for worse mixings.
+        Recovery from own codes beyond luck, the score of `identification`: 0 for noise and on average for random
+        mixings, negative for worse mixings.
     direction, readable : float
         Means over the free factors, which are a smallest set that determines all others.
     axes_p_value : float
         Are these axes the factors? Compared with random mixtures of the factors that have the same noise and scales.
     basis_p_value : float
-        Is the basis of the codes special? Compared with random rotations of the codes; nan if ``quick``, or for more
-        than 512 codes.
+        Is the basis of the codes special? Compared with random rotations of the codes; nan if ``quick``, for blocks, or
+        for more than 512 codes.
     luck : float
-        The share of recovery from own codes that an average random mixing has.
+        The share of recovery from own codes that random mixings have on average.
+    chance : float
+        What random mixings would score on average if it were not taken off: the scale has another slope below luck.
     noise : float
         The largest ``sample_r2`` of any factor in 49 permutations of units. If no factor can be read, one of them is
         above it with a probability of at most .02.
@@ -175,7 +176,7 @@ class Ladder:
     units : str
         What splits keep together: "rows", "row groups", "repeats" or "crossed repeats" of the same factors.
     caveats : tuple of Finding
-        Warnings.
+        Whether rows with missing labels were dropped, or rows were sampled.
     code_names : tuple of str
         Names of the rows of ``directions``.
 
@@ -196,6 +197,7 @@ class Ladder:
     axes_p_value: float
     basis_p_value: float
     luck: float
+    chance: float
     noise: float
     directions: dict[str, FloatArray]
     leakage_matrix: FloatArray
@@ -207,12 +209,14 @@ class Ladder:
 
     @property
     def replicates(self) -> dict[str, FloatArray]:
-        """``value`` and its parts without each block of units, with ``luck`` as it is."""
+        """``value`` and its parts without each block of units, with ``luck`` and ``chance`` as they are."""
         own, linear, readable = (
             np.mean([np.multiply(row.replicates[name], is_found(row)) for row in self.rows if row.replicates], axis=0)
             for name in ("own_codes", "linear", "readable")
         )
-        beyond = np.array([own_codes_beyond_luck(*pair, self.luck) for pair in zip(own, linear, strict=True)])
+        beyond = np.array(
+            [own_codes_beyond_luck(*pair, self.luck, self.chance) for pair in zip(own, linear, strict=True)]
+        )
         value = readable / 4 + linear / 4 + beyond / 2
         return {"value": value, "own_codes": beyond, "direction": linear, "readable": readable}
 
@@ -222,7 +226,7 @@ class Ladder:
         found = {}
         for name, each in self.replicates.items():
             reach = float(stats.t.ppf((1 + LEVEL) / 2, max(len(each) - 1, 1)) * jackknife_error(each))
-            value, lowest = getattr(self, name), -0.5 if name in ("value", "own_codes") else 0.0
+            value, lowest = getattr(self, name), {"value": -0.5, "own_codes": -1.0}.get(name, 0.0)
             found[name] = (max(lowest, value - reach), min(1.0, value + reach))
         return found
 
@@ -235,25 +239,6 @@ class Ladder:
     def __repr__(self) -> str:
         rungs = ", ".join(f"{row.factor}: {row.rung}" for row in self.rows[:8])
         return f"Ladder({self.value:.3f}; {rungs}{', ...' if len(self.rows) > 8 else ''})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; nan becomes null."""
-        data: dict[str, Any] = plain_data(self)
-        return data
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Ladder from `to_dict`."""
-        return read_record(cls, data)
-
-    def to_json(self) -> str:
-        """JSON text of `to_dict`."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Ladder from `to_json`."""
-        return read_record(cls, text)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """A row for each factor, with the ends of intervals and the floors as columns (see `Evaluation.to_frame`)."""
@@ -283,18 +268,8 @@ def _flat(row: LadderRow) -> dict[str, Any]:
         flat |= {name: getattr(row, name), f"{name}_low": low, f"{name}_high": high}
         if name != "leakage":
             flat[f"{name}_floor"] = row.floors.get(name, math.nan)
-    for name in (
-        "leaks_into",
-        "noise",
-        "code",
-        "shape",
-        "code_noise",
-        "probe",
-        "p_value",
-        "dependence_p_value",
-        "gain",
-    ):
-        flat[name] = getattr(row, name)
+    others = "leaks_into", "noise", "code", "shape", "code_noise", "probe", "p_value", "dependence_p_value", "gain"
+    flat |= {name: getattr(row, name) for name in others}
     for name in ("codes", "mixed_with", "joint_with", "implied_by"):
         flat[name] = ", ".join(getattr(row, name))
     return flat
@@ -503,7 +478,7 @@ def _replicates(row: LadderRow, part: QuickPart, k: int, best: Readout) -> dict[
 
 def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
     """The row with what is known of its best code and own codes."""
-    own, names = part.own[k], [part.evidence.code_names[i] for i in part.codes.alive]
+    own, names = part.own[k], part.codes.unit_names
     mixed = np.where(np.arange(part.free.size) != k, part.responses.share[own.code], 0.0)
     return replace(
         row,
@@ -553,9 +528,9 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
             by, r2 = part.implied[j]
             rows.append(LadderRow(name, "implied", readable=r2, implied_by=by, probe="linear"))
     own, linear, readable = _means(rows)
-    luck = _luck(part, rows)
+    luck, chance = _luck(part, rows)
     # kernels may find a factor more, but own codes are one number, the score of `identification`
-    beyond = own_codes_beyond_luck(own, linear, luck) if quick else scored_ladder(evidence, part.seed).own_codes
+    beyond = own_codes_beyond_luck(own, linear, luck, chance) if quick else scored_ladder(evidence, part.seed).own_codes
     matrix, weights = np.full((len(rows), len(rows)), np.nan), {}
     for j, k in () if scores_only else free.items():
         matrix[j, part.free] = part.directions[k].readout.by_factor
@@ -572,6 +547,7 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         axes_p_value=part.axes.p_value,
         basis_p_value=math.nan if quick else part.loadings.code_side(),
         luck=luck,
+        chance=chance,
         noise=max(0.0, *(float(each.max()) for each in nulls)),
         directions=weights,
         leakage_matrix=matrix,
@@ -579,6 +555,16 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         n_rows=part.sample.n_rows,
         units=part.sample.kind,
         code_names=part.evidence.code_names,
+        caveats=rows_left_out(part, evidence),
+    )
+
+
+def rows_left_out(part: QuickPart, evidence: Evidence) -> tuple[Finding, ...]:
+    """Whether rows without some label were dropped, since responses need all factors, or rows were sampled."""
+    dropped, used = evidence.n_dropped, part.sample.n_rows
+    found = [Finding("rows_dropped", n_rows=dropped)] if dropped else []
+    return (
+        (*found, Finding("rows_sampled", n_rows=used, of=evidence.n_rows)) if used < evidence.n_rows else tuple(found)
     )
 
 
@@ -599,32 +585,40 @@ def _means(rows: list[LadderRow]) -> tuple[float, float, float]:
     return float(np.mean(own)), float(np.mean(linear)), float(np.mean(readable))
 
 
-def _luck(part: QuickPart, rows: list[LadderRow]) -> float:
-    """The share of linear recovery that random mixings have from own codes, on average."""
+def _luck(part: QuickPart, rows: list[LadderRow]) -> tuple[float, float]:
+    """The share of linear recovery that random mixings have from own codes, on average, and their mean score."""
     linear = np.array([row.linear * is_found(row) for row in rows if row.rung != "implied"])
     if linear.sum() <= 0:
-        return 0.0
-    return float((linear * np.minimum(part.axes.luck, MOST_LUCK)).sum() / linear.sum())
+        return 0.0, 0.0
+    shares = part.axes.luck @ linear / linear.sum()
+    luck = min(float(shares.mean()), MOST_LUCK)
+    return luck, min(float(np.mean([own_codes_beyond_luck(share, 1.0, luck) for share in shares])), MOST_CHANCE)
 
 
-def own_codes_beyond_luck(own: float, linear: float, luck: float) -> float:
-    """Recovery from own codes beyond that of an average random mixing.
+def own_codes_beyond_luck(own: float, linear: float, luck: float, chance: float = 0.0) -> float:
+    """Recovery from own codes beyond that of random mixings, which score 0 on average with their ``chance``.
+
+    The slope is smaller below luck, where a small share decides nothing, so that no score is far below 0.
 
     >>> own_codes_beyond_luck(1.0, 1.0, 0.5), own_codes_beyond_luck(0.5, 1.0, 0.5), own_codes_beyond_luck(0.3, 0.3, 0.5)
     (1.0, 0.0, 0.3)
     """
     above = own - luck * linear
-    return above / (1 - luck) if above >= 0 else above / (2 * luck)
+    score = above / (1 - luck) if above >= 0 else above / (2 * luck)
+    return (score - chance * linear) / (1 - chance)
 
 
 def _of_all_codes(part: QuickPart, weights: FloatArray) -> FloatArray:
     every = np.zeros((part.evidence.n_codes, weights.shape[1]))
     every[part.codes.alive] = weights
-    return every
+    return every if part.whitening is None else part.whitening @ every
 
 
 def _with_gains(evidence: Evidence, found: Ladder, baseline: object, seed: int) -> Ladder:
-    twin = Evidence(codes=baseline)
+    try:
+        twin = Evidence(codes=baseline)
+    except InputError as error:
+        raise InputError(f"In the baseline: {error}") from error
     if twin.n_rows != evidence.n_rows:
         raise InputError(
             f"The baseline has {twin.n_rows} rows and the codes have {evidence.n_rows}: "

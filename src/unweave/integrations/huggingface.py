@@ -82,8 +82,8 @@ def eval_results(evaluation: Evaluation, model_name: str, dataset_type: str, **o
     """
     try:
         from huggingface_hub.repocard_data import model_index_to_eval_results
-    except ImportError as error:
-        raise ImportError("This needs huggingface_hub: pip install 'unweave[huggingface]'.") from error
+    except ImportError:
+        raise ImportError("This needs huggingface_hub: pip install 'unweave[huggingface]'.") from None
     _, results = model_index_to_eval_results(
         model_index(evaluation, model_name, dataset_type, **options)["model-index"]
     )

@@ -7,8 +7,8 @@ from typing import Any
 
 try:
     from lightning.pytorch import Callback, LightningModule, Trainer
-except ImportError as error:
-    raise ImportError("This needs Lightning: pip install 'unweave[lightning]'.") from error
+except ImportError:
+    raise ImportError("This needs Lightning: pip install 'unweave[lightning]'.") from None
 
 from unweave.integrations.monitor import History, Monitor
 from unweave.integrations.trackers import log_evaluation

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from typing import Any, Unpack
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from unweave.card.decorator import metric_of
 from unweave.errors import InputError, OptionError, UnweaveError
@@ -18,10 +16,12 @@ from unweave.evaluation.choose import MetricChoice, chosen_metrics
 from unweave.evidence import EvidenceOptions, Posterior
 
 try:
+    import torch
+    from torch import Tensor
     from torchmetrics import Metric
     from torchmetrics.utilities import dim_zero_cat
-except ImportError as error:
-    raise ImportError("This needs torchmetrics: pip install 'unweave[torchmetrics]'.") from error
+except ImportError:
+    raise ImportError("This needs torch and torchmetrics: pip install 'unweave[torchmetrics]'.") from None
 
 
 class RepresentationScores(Metric):

@@ -1,7 +1,7 @@
 """The catalogue of all metrics.
 
 The order of the imports is the order in which tables and documents list the metrics. ``CATALOGUE`` maps every name to
-its metric.
+its metric, ``OWN_METRICS`` those of this package alone.
 
 >>> from unweave.metrics import CATALOGUE, mcc
 >>> CATALOGUE["mcc"] is mcc
@@ -9,8 +9,10 @@ True
 """
 # ruff: noqa: I001 - imports are in the order of the catalogue; 'x as x' tells type checkers that x is public
 
+from collections.abc import Mapping
+
 from unweave.card import Card, Metric
-from unweave.plugins import load_plugin, plugins
+from unweave.plugins import WithPlugins
 from unweave.metrics.matching import mcc as mcc
 from unweave.metrics.prediction import r2 as r2
 from unweave.metrics.linear_identifiability import weak_mcc as weak_mcc
@@ -42,6 +44,10 @@ from unweave.metrics.minimal_sufficient import factors_invariance as factors_inv
 from unweave.metrics.minimal_sufficient import nuisances_invariance as nuisances_invariance
 from unweave.metrics.minimal_sufficient import representations_invariance as representations_invariance
 from unweave.metrics.minimal_sufficient import explicitness_ratio as explicitness_ratio
+from unweave.metrics.leakage import oracle_impurity as oracle_impurity
+from unweave.metrics.leakage import niche_impurity as niche_impurity
+from unweave.metrics.leakage import interconcept_leakage as interconcept_leakage
+from unweave.metrics.leakage import concept_task_leakage as concept_task_leakage
 from unweave.metrics.rmig import rmig as rmig
 from unweave.metrics.rmig import jemmig as jemmig
 from unweave.metrics.separability import informativeness as informativeness
@@ -65,13 +71,13 @@ from unweave.metrics.geometry import manifold_total_correlation as manifold_tota
 from unweave.metrics.geometry import manifold_mutual_information as manifold_mutual_information
 from unweave.metrics.geometry import manifold_cross_mutual_information as manifold_cross_mutual_information
 
-CATALOGUE: dict[str, Metric] = {name: entry for name, entry in list(globals().items()) if hasattr(entry, "card")}
+OWN_METRICS: dict[str, Metric] = {name: entry for name, entry in list(globals().items()) if hasattr(entry, "card")}
 
-for entry_point in plugins("unweave.metrics", CATALOGUE).values():
-    plugin = load_plugin(
-        entry_point, lambda it: isinstance(getattr(it, "card", None), Card), "declare it with @unweave.metric"
-    )
-    if plugin is not None:
-        CATALOGUE[entry_point.name] = plugin
+CATALOGUE: Mapping[str, Metric] = WithPlugins(
+    "unweave.metrics",
+    OWN_METRICS,
+    lambda _, plugin: isinstance(getattr(plugin, "card", None), Card),
+    "declare it with @unweave.metric",
+)
 
-__all__ = ["CATALOGUE", *CATALOGUE]
+__all__ = ["CATALOGUE", *OWN_METRICS]

@@ -17,12 +17,9 @@ from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import (
     IMPORTANCE,
-    has_blocks,
     importance,
     live_units,
     target_columns,
-    unit_names,
-    units,
     varying,
 )
 from unweave.options import HeldOut
@@ -212,18 +209,16 @@ dci_metric = functools.partial(
     order_tolerance=0.02,
     takes_sparse_codes=True,
     takes_code_groups=True,
-    version=3,
+    version=4,
 )
 
 
 def relative_importance(
     evidence: Evidence, probe: Probe, normalise: Normalise, test_share: float, seed: int
 ) -> FloatArray:
-    """The normalised importance matrix R (units x factors that vary); a block has the importance of all its codes."""
+    """The normalised importance matrix R (units x factors that vary)."""
     found = importance(evidence, probe, test_share, seed)
     matrix, skill = found.matrix[:, varying(evidence)], found.skill[varying(evidence)]
-    if has_blocks(evidence):
-        matrix = np.stack([matrix[members].sum(axis=0) for _, members in units(evidence)])
     if normalise == "none":
         return matrix
     totals = matrix.sum(axis=0)
@@ -259,7 +254,7 @@ def weighted_mean(scores: FloatArray, totals: FloatArray, weights: Weights) -> f
     ),
     factor_by_factor=True,
     undefined_with=("one code",),
-    version=4,
+    version=5,
     moves_at_200_rows=(0.15, 0.3, 0.01),
 )
 def dci_completeness(
@@ -368,7 +363,9 @@ def dci_disentanglement(
         D = sum_i w_i D_i,   D_i = 1 - H_d(R_i. / sum_j R_ij),   w_i = sum_j R_ij / sum_ij R_ij
 
     with R_ij the importance of code i for factor j and H_d the entropy with logarithms to base d, the number of factors
-    (Eastwood and Williams 2018; 003, appendix F.2). The importance of a block is the sum over its codes.
+    (Eastwood and Williams 2018; 003, appendix F.2). Beside the codes of a block, the probe sees the block's linear
+    readouts of all factors, fitted to other rows: trees approximate a direction of the block only by many splits, and
+    then use other codes by chance. The importance of a block is the sum over its codes and readouts.
 
     Examples
     --------
@@ -383,7 +380,7 @@ def dci_disentanglement(
     per_code, totals = concentration(matrix), matrix.sum(axis=1)
     return Score(
         raw=weighted_mean(per_code, totals, weights),
-        per_code=dict(zip(unit_names(evidence), per_code.tolist(), strict=True)),
+        per_code=dict(zip(evidence.code_units, per_code.tolist(), strict=True)),
         parts={"importance_matrix": matrix},
         matrices=(IMPORTANCE,),
         caveats=_caveats(int((totals > 0).sum()), normalise),

@@ -79,7 +79,7 @@ def bound_matrix(found: PartialInformation, bound: Bound) -> FloatArray:
     return bound(single, rest, whole)
 
 
-def summarised(evidence: Evidence, bound: Bound, estimator: DecompositionInformation, normalise: bool) -> Score:
+def score_of_bound(evidence: Evidence, bound: Bound, estimator: DecompositionInformation, normalise: bool) -> Score:
     """Score of a bound: its maximum over codes, divided by H(y), averaged over factors (002, Eq 6).
 
     ``parts`` has the standard error if the estimator samples.
@@ -166,7 +166,7 @@ def redundancy_lower_bound(
     >>> round(redundancy_lower_bound(factors, Posterior(codes, 0.05 + 0 * codes)).per_factor["factor 0"], 1)
     1.0
     """
-    return summarised(evidence, lambda a, b, c: positive(a + b - c), estimator, normalise)  # 002, Eq 7
+    return score_of_bound(evidence, lambda a, b, c: positive(a + b - c), estimator, normalise)  # 002, Eq 7
 
 
 @bound_metric(best=0.0)
@@ -197,7 +197,7 @@ def redundancy_upper_bound(
     >>> round(redundancy_upper_bound(factors, Posterior(codes, 0.05 + 0 * codes)).per_factor["factor 0"], 1)
     1.0
     """
-    return summarised(evidence, lambda a, b, c: np.minimum(a, b), estimator, normalise)  # 002, Eq 7
+    return score_of_bound(evidence, lambda a, b, c: np.minimum(a, b), estimator, normalise)  # 002, Eq 7
 
 
 @bound_metric(best=0.0, chance="by permutation")
@@ -227,7 +227,7 @@ def synergy_lower_bound(
     >>> float(synergy_lower_bound(factors, Posterior(factors, 0.05 + 0 * factors))) < 0.1
     True
     """
-    return summarised(evidence, lambda a, b, c: positive(c - a - b), estimator, normalise)  # 002, Eq 7
+    return score_of_bound(evidence, lambda a, b, c: positive(c - a - b), estimator, normalise)  # 002, Eq 7
 
 
 @bound_metric(best=0.0, chance="by permutation")
@@ -257,7 +257,7 @@ def synergy_upper_bound(
     >>> float(synergy_upper_bound(factors, Posterior(factors, 0.05 + 0 * factors))) < 0.1
     True
     """
-    return summarised(evidence, lambda a, b, c: np.minimum(a, b) - (a + b - c), estimator, normalise)  # 002, Eq 7
+    return score_of_bound(evidence, lambda a, b, c: np.minimum(a, b) - (a + b - c), estimator, normalise)  # 002, Eq 7
 
 
 @bound_metric(best=1.0)
@@ -288,7 +288,7 @@ def unibound(evidence: Evidence, *, estimator: DecompositionInformation = SAMPLI
     >>> round(float(unibound(factors, Posterior(factors, 0.05 + 0 * factors))), 1)
     1.0
     """
-    return summarised(evidence, lambda a, b, c: positive(a - b), estimator, normalise)  # 002, Eq 5
+    return score_of_bound(evidence, lambda a, b, c: positive(a - b), estimator, normalise)  # 002, Eq 5
 
 
 @bound_metric(best=1.0)
@@ -318,4 +318,4 @@ def unique_upper_bound(
     >>> round(float(unique_upper_bound(factors, Posterior(factors, 0.05 + 0 * factors))), 1)
     1.0
     """
-    return summarised(evidence, lambda a, b, c: a - positive(a + b - c), estimator, normalise)  # 002, Eq 7
+    return score_of_bound(evidence, lambda a, b, c: a - positive(a + b - c), estimator, normalise)  # 002, Eq 7

@@ -52,7 +52,7 @@ def comparable_codes(evidence: Evidence, scale: Scale) -> FloatArray:
     return _drawn_freely(evidence, scale) if intervenes(evidence) else _of_rows(evidence, scale)
 
 
-def placed(evidence: Evidence, codes: FloatArray, scale: Scale) -> FloatArray:
+def codes_on_scale(evidence: Evidence, codes: FloatArray, scale: Scale) -> FloatArray:
     """Non-constant codes on the scale: their values, or their ranks (0 to 1) among codes with no factor held fixed."""
     return codes if scale == "values" else _ranked(codes, _ascending(evidence))
 
@@ -185,7 +185,7 @@ def sampled(
     The sampler is called once for every value.
     """
     for fixed, n_here in held_values(evidence, held, n_batches, rng):
-        yield placed(evidence, drawn_codes(evidence, fixed, n_here * batch_size, rng), scale), n_here
+        yield codes_on_scale(evidence, drawn_codes(evidence, fixed, n_here * batch_size, rng), scale), n_here
 
 
 def held_values(
@@ -210,7 +210,7 @@ def held_values(
     ]
 
 
-def asked(
+def sampler_calls(
     evidence: Evidence, held_of: Iterable[tuple[int, ...]], plan: Plan, seed: int, free: bool = True
 ) -> tuple[Finding, ...]:
     """A finding with the number of calls of the sampler for these batches, and of samples; empty without a sampler.
@@ -312,7 +312,7 @@ def vote_score(
     right = np.mean([_majority_accuracy(*halves[::way]) for halves in tables for way in (1, -1)], axis=0)
     matrix = np.zeros((evidence.n_codes, evidence.n_factors))
     matrix[np.ix_(np.flatnonzero(live_points(evidence)), np.array(list(held_of)))] = tables.sum(axis=(0, 1))
-    caveats = (*caveats, *asked(evidence, held_of.values(), plan, seed))
+    caveats = (*caveats, *sampler_calls(evidence, held_of.values(), plan, seed))
     return accuracy_score(evidence, held_of, right, rescale, caveats, {"vote_matrix": matrix})
 
 
@@ -430,7 +430,7 @@ def beta_vae_score(
     for split in range(n_splits):
         halves = _differences(evidence, held_of, plan, batch_size, seed + split)
         right += [_accuracies(classifier, *halves[::way]) for way in (1, -1)]
-    caveats = (*caveats, *asked(evidence, held_of.values(), plan, seed, free=scale == "ranks"))
+    caveats = (*caveats, *sampler_calls(evidence, held_of.values(), plan, seed, free=scale == "ranks"))
     return accuracy_score(evidence, held_of, np.mean(right, axis=0), rescale, caveats, {})
 
 

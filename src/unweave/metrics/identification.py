@@ -9,8 +9,8 @@ from unweave.card import metric, seed_from
 from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.identifiability import Ladder, LadderRow
-from unweave.identifiability.analysis import quick_part
-from unweave.identifiability.rungs import is_found, scored_ladder
+from unweave.identifiability.analysis import QuickPart, quick_part
+from unweave.identifiability.rungs import is_found, rows_left_out, scored_ladder
 from unweave.metrics.matrices import CHOSEN, PURITY, varying
 from unweave.responses.factor_bases import live_codes, narrow_codes
 from unweave.score import Score
@@ -54,8 +54,8 @@ def _reason(row: LadderRow) -> str:
     equivalence="elementwise",
     min_rows=30,
     chance=0.0,
-    bounds=(-0.5, 1.0),
-    version=8,
+    bounds=(-1.0, 1.0),
+    version=9,
     cost="n m d (about 10 functions of each factor), and ridge regressions on all codes",
     fails_when=(
         "codes mix factors that are so dependent in the data that their separate effects must be extrapolated, or a "
@@ -64,16 +64,17 @@ def _reason(row: LadderRow) -> str:
     reference="ours (docs/identification.md), after Joshi et al., 'Who Guards the Guardians?' (003), section 3",
     identity_tolerance=0.01,
     order_tolerance=0.03,
+    takes_code_groups=True,
     moves_at_200_rows=(0.03, 0.12, 0.05),
 )
 def identification(evidence: Evidence, *, rng: int | np.random.Generator | None = 0) -> Score:
     """Recovery of the free factors from codes of their own, beyond that of an average random mixing.
 
-    1 means that every free factor is recovered from codes that depend on it alone. Noise and an average random mixing
-    score 0, and a mixing that is further from the axes than most scores down to -.5. Private codes with noise score one
-    minus the share of noise. Copies of codes, several codes for one factor, and further codes that are noise do not
-    change the score. Each of d free factors that is missing costs 1 / d. Dependence between factors does not change the
-    score, and a factor that other factors determine need not be encoded.
+    1 means that every free factor is recovered from codes that depend on it alone. Noise scores 0, random mixings score
+    0 on average, and a mixing that is further from the axes than most is below 0, at least -1. Private codes with noise
+    score one minus the share of noise. Copies of codes, several codes for one factor, and further codes that are noise
+    do not change the score. Each of d free factors that is missing costs 1 / d. Dependence between factors does not
+    change the score, and a factor that other factors determine need not be encoded.
 
     ``findings`` describe for every factor whether it is identified, partly or not, by which codes, and otherwise why
     not: it is absent, mixed with other factors, noisy or folded. ``per_factor`` has the score of every factor, of which
@@ -93,12 +94,14 @@ def identification(evidence: Evidence, *, rng: int | np.random.Generator | None 
     -----
     identification: the third part of the ladder of identifiability.
 
-        value = (own - k lin) / (1 - k) if own >= k lin, else (own - k lin) / (2 k)
+        score = (own - k lin) / (1 - k) if own >= k lin, else (own - k lin) / (2 k)
+        value = (score - c lin) / (1 - c)
 
     with own and lin the means over the free factors of the recovery from own codes and of the linear recovery, and k
-    the mean of u^2, the squared unmixed share of the best code, over random mixings with the same codes and noise
-    (`unweave.identifiability`). The free factors are a smallest set that determines all others. Derivation and limits:
-    docs/ladder.md. The metric answers the open problem of 003, in which no metric has all four desired properties.
+    the mean of u^2, the squared unmixed share of the best code, over random mixings with the same codes and noise, and
+    c the mean of the score over the same mixings, at most 1/4 (`unweave.identifiability`). The free factors are a
+    smallest set that determines all others. Derivation and limits: docs/ladder.md. The metric answers the open problem
+    of 003, in which no metric has all four desired properties.
 
     Examples
     --------
@@ -117,21 +120,23 @@ def identification(evidence: Evidence, *, rng: int | np.random.Generator | None 
         return Score(raw=0.0, per_factor=nothing, caveats=(Finding("codes_uninformative_here"),))
     found, part = scored_ladder(evidence, seed), quick_part(evidence, seed)
     own, linear = (np.array([_recovered(row, linear=kind) for row in found.rows]) for kind in (False, True))
-    above = own - found.luck * linear
-    numbers = above / (1 - found.luck) if found.own_codes >= 0 else above / (2 * found.luck)
-    purity, chosen = np.zeros((2, evidence.n_codes, evidence.n_factors))
-    used = np.flatnonzero(varying(evidence))
-    purity[np.ix_(part.codes.alive, used[part.free])] = np.where(
+    above = own - found.luck * linear  # which of its two slopes the score has is decided by the means
+    slope = 1 / (1 - found.luck) if np.nanmean(above) >= 0 else 1 / (2 * found.luck)
+    numbers = (slope * above - found.chance * linear) / (1 - found.chance)
+    names = {name: i for i, name in enumerate(evidence.code_units)}
+    purity, chosen = np.zeros((2, len(names), evidence.n_factors))
+    used, alive = np.flatnonzero(varying(evidence)), np.array([names[name] for name in part.codes.unit_names])
+    purity[np.ix_(alive, used[part.free])] = np.where(
         part.responses.informative[:, None], np.clip(part.responses.share, 0.0, 1.0), 0.0
     )
     purity[:, ~varying(evidence)] = chosen[:, ~varying(evidence)] = np.nan
     for place, row in zip(used, found.rows, strict=True):
-        chosen[np.isin(evidence.code_names, row.codes), place] = 1.0
+        chosen[[names[code] for code in row.codes], place] = 1.0
     is_free = np.array([row.rung != "implied" for row in found.rows], dtype=np.float64)
     return Score(
         raw=found.own_codes,
         per_factor=dict(zip(evidence.factor_names, _per_factor(evidence, numbers).tolist(), strict=True)),
-        per_code=dict(zip(evidence.code_names, np.nanmax(purity, axis=1).tolist(), strict=True)),
+        per_code=dict(zip(names, np.nanmax(purity, axis=1).tolist(), strict=True)),
         parts={
             "purity_matrix": purity,
             "chosen_matrix": chosen,
@@ -142,7 +147,7 @@ def identification(evidence: Evidence, *, rng: int | np.random.Generator | None 
             "luck_level": np.array(found.luck),
         },
         matrices=(PURITY, CHOSEN),
-        caveats=_caveats(evidence, bool(part.responses.informative.any())),
+        caveats=_caveats(evidence, part),
         findings=factor_findings(found, numbers),
     )
 
@@ -161,8 +166,9 @@ def _per_factor(evidence: Evidence, numbers: FloatArray) -> FloatArray:
     return result
 
 
-def _caveats(evidence: Evidence, informative: bool) -> tuple[Finding, ...]:
-    if not informative:
-        return (Finding("codes_uninformative_here"),)
+def _caveats(evidence: Evidence, part: QuickPart) -> tuple[Finding, ...]:
+    sampled = [each for each in rows_left_out(part, evidence) if each.kind == "rows_sampled"]
+    if not part.responses.informative.any():
+        return (*sampled, Finding("codes_uninformative_here"))
     narrow = narrow_codes(evidence)
-    return (Finding("codes_narrow", codes=narrow),) if narrow else ()
+    return (*sampled, Finding("codes_narrow", codes=narrow)) if narrow else tuple(sampled)

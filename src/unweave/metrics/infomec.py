@@ -33,6 +33,7 @@ infomec_metric = functools.partial(
     chance="by permutation",
     reference="Hsu et al. (2023), 'Disentanglement via latent quantization'",
     identity_tolerance=0.04,
+    takes_code_groups=True,
     version=2,
 )
 
@@ -48,7 +49,7 @@ def active_codes(evidence: Evidence, activity: Activity, nmi: FloatArray) -> NDA
         return telling_codes(evidence, nmi)
     if activity != "range":
         raise ValueError(f"activity={activity!r} is not known: use 'varies' or 'range'.")
-    widths = np.ptp(evidence.codes, axis=0)
+    widths = np.array([np.ptp(evidence.codes[:, own], axis=0).max() for own in evidence.code_units.values()])
     return np.asarray(widths > RANGE_SHARE * widths.max())
 
 
@@ -176,7 +177,7 @@ def infomec_modularity(
     silent = active & np.isnan(per_code)
     return Score(
         raw=np.nan if np.isnan(per_code).all() else float(np.nanmean(per_code)),
-        per_code=dict(zip(evidence.code_names, per_code.tolist(), strict=True)),
+        per_code=dict(zip(evidence.code_units, per_code.tolist(), strict=True)),
         parts={"normalised_information_matrix": nmi},
         matrices=(NORMALISED_INFORMATION,),
         caveats=(Finding("uninformative_codes_left_out", n_codes=silent.sum()),) if silent.any() else (),
@@ -228,7 +229,6 @@ def labels_from_training(evidence: Evidence, j: int, labelling: Information, tra
     order_tolerance=0.03,
     raw_range="below 0 without a limit, if held-out rows are predicted worse than by the class frequencies",
     factor_by_factor=True,
-    takes_code_groups=True,
     moves_at_200_rows=(0.34, 0.26, 0.0),
 )
 def infomec_explicitness(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -397,8 +398,31 @@ class Spectrum:
     @property
     def knee(self) -> tuple[int, float]:
         """Number of sorted latents before the largest drop in entropy, and the drop in nats; (1, nan) if d is 1."""
-        falls = -np.diff(self.sorted_entropies)
-        return (int(falls.argmax()) + 1, float(falls.max())) if falls.size else (1, np.nan)
+        return largest_drop(self.sorted_entropies)
+
+
+def largest_drop(entropies: Sequence[float] | FloatArray) -> tuple[int, float]:
+    """Number of sorted entropies before the largest drop, and the drop; (1, nan) for fewer than two finite ones.
+
+    >>> largest_drop([5.0, 4.0, 1.0, -np.inf])
+    (2, 3.0)
+    """
+    sizes = np.asarray(entropies, dtype=float)
+    falls = -np.diff(sizes[np.isfinite(sizes)])
+    return (int(falls.argmax()) + 1, float(falls.max())) if falls.size else (1, np.nan)
+
+
+def square_image(n_outputs: int) -> tuple[int, int, int] | None:
+    """Channels, height and width of square images with one or three channels; None if these outputs are none.
+
+    >>> square_image(1024), square_image(12288), square_image(8)
+    ((1, 32, 32), (3, 64, 64), None)
+    """
+    for n_channels in (1, 3):
+        side = math.isqrt(n_outputs // n_channels)
+        if n_channels * side * side == n_outputs and side > 1:
+            return n_channels, side, side
+    return None
 
 
 @checks_options

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray, Labels, Rows
 from unweave.card import Assumption, MetricUndefined
 from unweave.estimators import correlation as correlations
-from unweave.estimators.correlation import Correlation, SparseCorrelation, Spearman
+from unweave.estimators.correlation import Correlation, Pearson, SparseCorrelation, Spearman
 from unweave.estimators.counts import label_entropies
 from unweave.estimators.information import FactorLabels, Information
 from unweave.estimators.linear_probes import Linear
@@ -113,29 +114,9 @@ def live_points(evidence: Evidence) -> NDArray[np.bool_]:
     return ~evidence.code_columns.constant
 
 
-@memoised(on="codes")
-def units(evidence: Evidence) -> tuple[tuple[str, Rows], ...]:
-    """Name and code indices of every unit: each block of codes, and each code that is in no block, by first code."""
-    place = {name: i for i, name in enumerate(evidence.code_names)}
-    groups = [(name, np.array([place[m] for m in members])) for name, members in evidence.code_groups.items()]
-    grouped = {member for members in evidence.code_groups.values() for member in members}
-    alone = [(name, np.array([i])) for name, i in place.items() if name not in grouped]
-    return tuple(sorted((*groups, *alone), key=lambda unit: int(unit[1].min())))
-
-
-def unit_names(evidence: Evidence) -> tuple[str, ...]:
-    """Names of the units."""
-    return tuple(name for name, _ in units(evidence))
-
-
-def has_blocks(evidence: Evidence) -> bool:
-    """Whether a unit has more than one code; otherwise the units are the codes."""
-    return any(len(members) > 1 for members in evidence.code_groups.values())
-
-
 def live_units(evidence: Evidence) -> NDArray[np.bool_]:
     """Return True for every unit with a code that is not constant."""
-    return np.array([live_points(evidence)[members].any() for _, members in units(evidence)])
+    return np.array([live_points(evidence)[members].any() for members in evidence.code_units.values()])
 
 
 def target_columns(evidence: Evidence, j: int) -> FloatArray:
@@ -166,6 +147,34 @@ def factor_correlation_matrix(evidence: Evidence, correlation: Correlation) -> F
     return correlations.canonical_correlation_matrix(factor_bases(evidence, correlation))
 
 
+@memoised(on="factors")
+def varying_units(evidence: Evidence) -> NDArray[np.bool_]:
+    """Return True for every block of factors, or factor in no block, that is not constant."""
+    return np.array([varying(evidence)[members].any() for members in evidence.factor_units.values()])
+
+
+@memoised(on="factors", by_row=True)
+def _unit_bases(evidence: Evidence, correlation: Correlation) -> tuple[FloatArray, ...]:
+    """Orthonormal basis of the features of all factors of every unit."""
+    own = factor_bases(evidence, correlation)
+    return tuple(
+        correlations.orthonormal_basis(np.hstack([own[j] for j in members])) if members.size > 1 else own[members[0]]
+        for members in evidence.factor_units.values()
+    )
+
+
+def unit_targets(evidence: Evidence) -> list[FloatArray]:
+    """Columns that are predicted of every factor unit that varies: of a block, an orthonormal basis of its columns.
+
+    Sums of squared errors over the columns of a block then do not change under affine maps of the block.
+    """
+    targets = []
+    for members in compress(evidence.factor_units.values(), varying_units(evidence)):
+        own = [target_columns(evidence, j) for j in members[varying(evidence)[members]].tolist()]
+        targets.append(own[0] if members.size == 1 else correlations.orthonormal_basis(np.hstack(own)))
+    return targets
+
+
 @memoised(on="codes")
 def _code_columns(evidence: Evidence, correlation: Correlation) -> tuple[FloatArray, FloatArray, FloatArray] | None:
     """Codes transformed for the correlation (n x m), with their means and norms; None if a code has several columns."""
@@ -192,6 +201,11 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
         matrix = correlations_from(evidence.row_summary.plan, evidence.row_summary.totals)
         matrix[:, ~varying(evidence)] = np.nan
         return matrix
+    plain = correlation == Pearson() and evidence.sparse_codes is None and evidence.permuted_from is None
+    if plain and all(kind.is_numeric for kind in evidence.kinds):
+        matrix = correlations.product_correlation_matrix(evidence.factors, evidence.codes)
+        if matrix is not None:
+            return matrix
     bases = factor_bases(evidence, correlation)
     if evidence.sparse_codes is not None:
         sparse = own_or_default(SparseCorrelation.of_sparse_codes, correlation)(bases, evidence.sparse_codes)
@@ -212,19 +226,29 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
 
 @memoised(on="both")
 def unit_correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArray:
-    """`correlation_matrix` of the units: for a block, the largest canonical correlation of its codes with a factor."""
-    if not has_blocks(evidence):
+    """`correlation_matrix` of the units: for a block, the largest canonical correlation of its codes with a factor.
+
+    For a block of factors it is the sum of all canonical correlations, divided by the number of its dimensions.
+    """
+    if not (evidence.has_blocks or evidence.has_factor_blocks):
         return correlation_matrix(evidence, correlation)
-    bases = factor_bases(evidence, correlation)
-    own = (correlations.orthonormal_basis(unit_features(evidence, i, correlation)) for i in range(len(units(evidence))))
+    bases = _unit_bases(evidence, correlation)
+    own = [
+        correlations.orthonormal_basis(unit_features(evidence, members, correlation))
+        for members in evidence.code_units.values()
+    ]
     matrix = np.stack([correlations.largest_correlations(basis, bases) for basis in own])
-    matrix[:, ~varying(evidence)] = np.nan
+    for j, members in enumerate(evidence.factor_units.values()):
+        if members.size > 1:
+            all_of_it = [np.linalg.svd(basis.T @ bases[j], compute_uv=False).sum() for basis in own]
+            matrix[:, j] = np.array(all_of_it) / max(bases[j].shape[1], 1)
+    matrix[:, ~varying_units(evidence)] = np.nan
     return matrix
 
 
-def unit_features(evidence: Evidence, i: int, correlation: Correlation) -> FloatArray:
-    """Columns of unit i with which factors are correlated; those of a block have spreads of the same order."""
-    columns = [correlations.features(correlation, evidence.codes[:, k]) for k in units(evidence)[i][1].tolist()]
+def unit_features(evidence: Evidence, members: Rows, correlation: Correlation) -> FloatArray:
+    """Columns of a unit with which factors are correlated; those of a block have spreads of the same order."""
+    columns = [correlations.features(correlation, evidence.codes[:, k]) for k in members.tolist()]
     if len(columns) == 1:
         return columns[0]
     return np.hstack([column / (np.abs(column - column.mean(axis=0)).max() or 1.0) for column in columns])
@@ -241,32 +265,58 @@ def unit_information(evidence: Evidence, estimator: Information) -> FloatArray:
     class. The estimator then sees one column, as for a single code. A function of the block cannot carry more than the
     block, so that this is a lower bound, which is reached where the factor is a linear function of the block.
     """
-    if not has_blocks(evidence):
+    if not evidence.has_blocks:
         return mutual_information_matrix(evidence, estimator)
-    columns: list[FloatArray] = []  # one of each single code, and one for each factor of a block
-    of_block = []
-    for _, members in units(evidence):
-        of_block.append((len(columns), members.size > 1))
-        columns += [evidence.codes[:, members]] if members.size == 1 else _readouts(evidence, members)
-    found = mutual_information_matrix(evidence.recoded(np.hstack(columns)), estimator)
+    columns, of_block = unit_readouts(evidence)
+    found = mutual_information_matrix(evidence.recoded(columns), estimator)
     places = np.arange(evidence.n_factors)
     return np.stack([found[start + places, places] if wide else found[start] for start, wide in of_block])
 
 
-def _readouts(evidence: Evidence, members: Rows) -> list[FloatArray]:
-    """Out-of-fold prediction of every factor from these codes, one column each; 0 for constant factors."""
+@memoised(on="both")
+def unit_readouts(evidence: Evidence) -> tuple[FloatArray, tuple[tuple[int, bool], ...]]:
+    """A column of each single code and one for each factor of a block; the first column of every unit, and its case."""
+    folds = evidence.folds(N_READOUT_FOLDS, 0)
+    columns: list[FloatArray] = []
+    of_block = []
+    for members in evidence.code_units.values():
+        of_block.append((len(columns), members.size > 1))
+        columns += [evidence.codes[:, members]] if members.size == 1 else _readouts(evidence, members, folds)
+    return np.hstack(columns), tuple(of_block)
+
+
+def _readouts(evidence: Evidence, members: Rows, folds: Sequence[tuple[Rows, Rows]]) -> list[FloatArray]:
+    """Held-out prediction of every factor from these codes, one column each; 0 for constant factors."""
     codes, free = evidence.codes[:, members], np.flatnonzero(varying(evidence)).tolist()
     targets = [target_columns(evidence, j) for j in free]
     stops = np.cumsum([0, *(columns.shape[1] for columns in targets)])
     table = np.hstack(targets)
     predicted = np.empty_like(table)
-    for train, test in evidence.folds(N_READOUT_FOLDS, 0):
+    for train, test in folds:
         predicted[test] = Linear().regress(codes[train], table[train], 0).predict(codes[test])
     readouts = [np.zeros((evidence.n_rows, 1)) for _ in range(evidence.n_factors)]
     for j, start, stop in zip(free, stops[:-1], stops[1:], strict=True):
         kind, column = evidence.declared_kinds[j], evidence.factors[:, j]
         readouts[j] = kind.from_target_columns(predicted[:, start:stop], column)[:, None]
     return readouts
+
+
+def _with_readouts(evidence: Evidence, train: Rows, test: Rows) -> tuple[FloatArray, Rows]:
+    """The codes and, for every block, its readouts of all factors; and the unit of every column.
+
+    Readouts of test rows are fitted to the training rows, and those of training rows to other training rows.
+    """
+    folds = [(train[fit], train[rest]) for fit, rest in evidence.rows(train).folds(N_READOUT_FOLDS, 0)]
+    if not np.array_equal(train, test):
+        folds.append((train, test))
+    columns: list[FloatArray] = []
+    unit_of: list[int] = []
+    for i, members in enumerate(evidence.code_units.values()):
+        columns.append(evidence.codes[:, members])
+        if members.size > 1:
+            columns += _readouts(evidence, members, folds)
+        unit_of += [i] * (sum(each.shape[1] for each in columns) - len(unit_of))
+    return np.hstack(columns), np.array(unit_of)
 
 
 @memoised(on="factors", by_row=True)
@@ -327,6 +377,12 @@ class ObservedColumns:
     def codes(self) -> FloatArray:
         """The codes as points (n x m), without their posteriors."""
         return self.evidence.codes
+
+    @property
+    def continuous_factors(self) -> dict[int, FloatArray]:
+        """Values of the factors that have no levels, by their places."""
+        kinds, values = self.evidence.kinds, self.evidence.factors
+        return {j: values[:, j] for j, kind in enumerate(kinds) if kind.is_numeric and not kind.has_classes}
 
     def factor_labels(self, estimator: FactorLabels) -> tuple[Labels, ...]:
         """The estimator's labels of every factor."""
@@ -391,7 +447,7 @@ def mutual_information_matrix(evidence: Evidence, estimator: Information) -> Flo
 
 @dataclass(frozen=True)
 class Importance:
-    """Importance of codes for the probes (``matrix``, m x d), and held-out quality of the probes for every factor.
+    """Importance of units for the probes (``matrix``, units x d), and held-out quality of the probes for every factor.
 
     ``skill`` is 1 for perfect prediction and 0 for constant prediction of the training mean or of the most frequent
     label. ``accuracy`` is the share of correct labels for categorical factors and the skill (R2) for all others.
@@ -402,32 +458,80 @@ class Importance:
     accuracy: FloatArray
 
 
-@for_all_drawn
-def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, seed: int) -> list[Importance]:
-    """Importance of every code for every factor, from one probe per factor fitted on the training rows.
+ROWS_OF_PARTS = 2.5  # largest number of rows of a whole, relative to a part of it that is fitted on the same bins
 
-    Permutations of the same rows are fitted together, to the training rows of their original.
-    """
+
+def _fitted_together(
+    evidences: Sequence[Evidence], test_share: float, seed: int
+) -> Iterable[tuple[Evidence, list[Evidence]]]:
+    """Groups of evidence that one call fits, each with the evidence whose split they share."""
     fits: dict[int, tuple[Evidence, list[Evidence]]] = {}
     for evidence in evidences:
-        original = evidence if evidence.permuted_from is None else evidence.permuted_from[0]
-        fits.setdefault(id(original), (original, []))[1].append(evidence)
+        original = _fitted_with(evidence, test_share, seed)
+        if evidence.has_blocks:
+            original = evidence if evidence.permuted_from is None else evidence.permuted_from[0]
+        key = evidence if evidence.has_blocks else original
+        fits.setdefault(id(key), (original, []))[1].append(evidence)
+    return fits.values()
+
+
+def _among(places: Rows, rows: Rows | None) -> NDArray[np.bool_]:
+    """Which of these rows of the whole a part has; all, if there is no part."""
+    return np.ones(places.size, dtype=bool) if rows is None else np.isin(places, rows, assume_unique=True)
+
+
+@for_all_drawn
+def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, seed: int) -> list[Importance]:
+    """Importance of every unit for every factor, from one probe per factor fitted on the training rows.
+
+    Permutations of the same rows are fitted together, to the training rows of their original. So are large parts of the
+    same rows, each to its own training rows. Blocks are fitted alone: their readouts differ between permutations.
+    """
     found = {}
-    for original, alike in fits.values():
+    for original, alike in _fitted_together(evidences, test_share, seed):
         train, test = original.split(test_share, seed)
-        codes = probed_codes(alike[0], probe)
+        codes = probed_codes(original if alike[0].permuted_from is None else alike[0], probe)
+        unit_of = np.arange(alike[0].n_codes)
+        if alike[0].has_blocks:
+            codes, unit_of = _with_readouts(alike[0], train, test)
         pairs = [(evidence, j) for evidence in alike for j in np.flatnonzero(varying(evidence)).tolist()]
         targets = [_targets(evidence, j) for evidence, j in pairs]
-        fit, fitted_to = own_or_default(Probe.probe_each, probe), [target[train] for target in targets]
-        probed = fit(codes[train], fitted_to, codes[test], seed)
+        own = [evidence.places_in_whole if evidence.whole is original else None for evidence, _ in pairs]
+        whole = [_spread(target, rows, original.n_rows) for target, rows in zip(targets, own, strict=True)]
+        options: dict[str, Any] = {}
+        if any(rows is not None for rows in own):
+            options["used"] = [_among(train, rows) for rows in own]
+        fit = own_or_default(Probe.probe_each, probe)
+        probed = fit(codes[train], [target[train] for target in whole], codes[test], seed, **options)
         for evidence in alike:
-            matrix = np.full((evidence.n_codes, evidence.n_factors), np.nan)
+            matrix = np.full((unit_of.max() + 1, evidence.n_factors), np.nan)
             found[id(evidence)] = Importance(matrix, *np.full((2, evidence.n_factors), np.nan))
-        for (evidence, j), target, (weights, predicted) in zip(pairs, targets, probed, strict=True):
-            of = found[id(evidence)]
-            of.matrix[:, j] = weights
-            of.skill[j], of.accuracy[j] = _held_out(predicted, target, train, test)
+        for (evidence, j), target, rows, (weights, predicted) in zip(pairs, whole, own, probed, strict=True):
+            of, tested = found[id(evidence)], _among(test, rows)
+            of.matrix[:, j] = weights if unit_of.size == len(of.matrix) else np.bincount(unit_of, weights)
+            of.skill[j], of.accuracy[j] = _held_out(predicted[tested], target, train[_among(train, rows)], test[tested])
     return [found[id(evidence)] for evidence in evidences]
+
+
+def _fitted_with(evidence: Evidence, test_share: float, seed: int) -> Evidence:
+    """The evidence whose training rows and bins a fit shares: the original of a permutation, or the whole of a part."""
+    if evidence.permuted_from is not None:
+        return evidence.permuted_from[0]
+    whole, rows = evidence.whole, evidence.places_in_whole
+    if whole is None or rows is None or evidence.sparse_codes is not None:
+        return evidence
+    shared = whole.n_rows <= ROWS_OF_PARTS * evidence.n_rows
+    # a part of row groups may have no test rows of the whole
+    return whole if shared and all(np.isin(rows, side).any() for side in whole.split(test_share, seed)) else evidence
+
+
+def _spread(target: NDArray[Any], rows: Rows | None, n_rows: int) -> NDArray[Any]:
+    """The target of a part in an array of as many rows as the whole has."""
+    if rows is None:
+        return target
+    spread = np.zeros((n_rows, *target.shape[1:]), dtype=target.dtype)
+    spread[rows] = target
+    return spread
 
 
 def _held_out(predicted: NDArray[Any], target: NDArray[Any], train: Rows, test: Rows) -> tuple[float, float]:
@@ -447,16 +551,17 @@ def _targets(evidence: Evidence, j: int) -> NDArray[Any]:
 
 
 CORRELATED_FACTORS = 0.3
-ROWS_FIRST, ROWS_ENOUGH = 2_000, 20_000  # with the latter, the standard error of a correlation is below 0.01
+ROWS_FIRST, ROWS_ENOUGH = 1_000, 20_000  # with the latter, the standard error of a correlation is below 0.01
 CODES_PER_ROW = 0.05
 
 
 @memoised(on="factors")
 def _factors_not_correlated(evidence: Evidence) -> bool:
-    if evidence.n_rows > 2 * ROWS_FIRST and all(kind.is_numeric for kind in evidence.kinds):
-        largest = _largest_correlation(evidence, ROWS_FIRST)
-        if largest < CORRELATED_FACTORS - 5 / np.sqrt(ROWS_FIRST):  # by five standard errors
-            return True
+    if all(kind.is_numeric for kind in evidence.kinds):
+        for n_rows in (ROWS_FIRST, 4 * ROWS_FIRST):
+            limit = CORRELATED_FACTORS - 5 / np.sqrt(n_rows)  # five standard errors away
+            if evidence.n_rows > 2 * n_rows and _largest_correlation(evidence, n_rows) < limit:
+                return True
     largest = _largest_correlation(evidence, ROWS_ENOUGH)
     return not largest > CORRELATED_FACTORS + 2 / np.sqrt(min(evidence.n_rows, ROWS_ENOUGH))
 
@@ -465,7 +570,12 @@ def _largest_correlation(evidence: Evidence, most_rows: int) -> float:
     """Largest rank correlation of two factors that vary, on at most so many random rows; 0 for one factor."""
     if evidence.n_rows > most_rows:
         stream = random_stream(0, "rows for correlations of factors")
-        chosen = stream.choice(evidence.n_rows, most_rows, replace=False)
+        chosen = stream.choice(evidence.n_rows, most_rows, replace=False, shuffle=False)
+        if all(kind.is_numeric for kind in evidence.kinds):
+            columns = (np.take(evidence.factors[:, j], chosen) for j in range(evidence.n_factors))
+            bases = [correlations.orthonormal_basis(correlations.ranks(column)[:, None]) for column in columns]
+            between = correlations.canonical_correlation_matrix(bases)[np.triu_indices(len(bases), k=1)]
+            return float(np.max(between, initial=0.0, where=~np.isnan(between)))
         evidence = evidence.factors_alone().rows(chosen)
     between = factor_correlation_matrix(evidence, Spearman())[np.triu_indices(evidence.n_factors, k=1)]
     return float(np.max(between, initial=0.0, where=~np.isnan(between)))

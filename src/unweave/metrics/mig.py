@@ -18,10 +18,8 @@ from unweave.metrics.matrices import (
     RELATIVE_INFORMATION,
     code_entropies,
     factor_entropies,
-    has_blocks,
     live_units,
     unit_information,
-    unit_names,
     varying,
 )
 from unweave.score import Score
@@ -87,7 +85,7 @@ def dcimig(
     return Score(
         raw=float(best_gaps.sum() / entropies.sum()),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
-        per_code=dict(zip(unit_names(evidence), gaps.tolist(), strict=True)),
+        per_code=dict(zip(evidence.code_units, gaps.tolist(), strict=True)),
         parts={"mutual_information_matrix": information},
         matrices=(MUTUAL_INFORMATION,),
         caveats=(Finding("one_factor"),) if evidence.n_factors == 1 else (),
@@ -230,7 +228,7 @@ def modularity(
     per_code = 1 - spread
     return Score(
         raw=float(np.nanmean(per_code)) if (most > 0).any() else np.nan,
-        per_code=dict(zip(unit_names(evidence), per_code.tolist(), strict=True)),
+        per_code=dict(zip(evidence.code_units, per_code.tolist(), strict=True)),
         parts={"mutual_information_matrix": unit_information(evidence, estimator)},
         matrices=(MUTUAL_INFORMATION,),
         caveats=() if (most > 0).any() else (Finding("no_code_informative"),),
@@ -246,7 +244,7 @@ def telling_codes(evidence: Evidence, shares: FloatArray) -> NDArray[np.bool_]:
 
 
 def _unit_entropies(evidence: Evidence, estimator: Information) -> FloatArray:
-    if has_blocks(evidence):
+    if evidence.has_blocks:
         raise MetricUndefined("The entropy of a block is not estimated: use normalise='factor_entropy'.")
     return code_entropies(evidence, estimator)
 
@@ -322,7 +320,7 @@ def mig_sup(
     per_code = np.where(counted, ranked[:, -1] - ranked[:, -2], np.nan)
     return Score(
         raw=float(np.nanmean(per_code)) if counted.any() else np.nan,
-        per_code=dict(zip(unit_names(evidence), per_code.tolist(), strict=True)),
+        per_code=dict(zip(evidence.code_units, per_code.tolist(), strict=True)),
         parts={"relative_information_matrix": shares},
         matrices=(RELATIVE_INFORMATION,),
         caveats=_caveats(evidence, counted),

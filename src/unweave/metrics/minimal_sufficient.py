@@ -26,11 +26,8 @@ from unweave.metrics.matrices import (
     code_labels,
     factor_entropies,
     factor_labels,
-    has_blocks,
     mutual_information_matrix,
     target_columns,
-    unit_names,
-    units,
     varying,
 )
 from unweave.randomness import random_stream
@@ -56,11 +53,11 @@ def unit_information_matrix(
     evidence: Evidence, estimator: Information, joint: JointInformation, seed: int
 ) -> FloatArray:
     """I(Z_j; Y_i) of every unit (rows) and factor (columns) in nats; columns of constant factors are nan."""
-    if has_blocks(evidence):
+    if evidence.has_blocks:
         train, test, _ = split(evidence, joint, seed)
         labels = factor_labels(evidence, estimator)
-        matrix = np.zeros((len(units(evidence)), evidence.n_factors))
-        for i, (_, members) in enumerate(units(evidence)):
+        matrix = np.zeros((len(evidence.code_units), evidence.n_factors))
+        for i, members in enumerate(evidence.code_units.values()):
             for j in np.flatnonzero(varying(evidence)).tolist():
                 matrix[i, j] = joint.joint_information(evidence.codes[:, members], labels[j], train, test)
     else:
@@ -72,7 +69,7 @@ def unit_information_matrix(
 @memoised(on="both")
 def held_information(evidence: Evidence, estimator: Information, joint: JointInformation, seed: int) -> FloatArray:
     """I(Z_j; X) of every unit in nats: H(Z_j) of a code, or a group's information about all factors and nuisances."""
-    if not has_blocks(evidence):
+    if not evidence.has_blocks:
         return code_information(evidence, estimator)
     told = np.nanmax(unit_information_matrix(evidence, estimator, joint, seed), axis=1)
     train, test, _ = split(evidence, joint, seed)
@@ -80,7 +77,7 @@ def held_information(evidence: Evidence, estimator: Information, joint: JointInf
     nothing = np.empty((evidence.n_rows, 0))
     held = [
         chained_information(evidence.codes[:, members], nothing, targets, joint, train, test)
-        for _, members in units(evidence)
+        for members in evidence.code_units.values()
     ]
     return np.maximum(held, told)  # I(Z_j; X) is at least I(Z_j; Y_i) for every i
 
@@ -152,8 +149,8 @@ def conditional_information(
             targets = factor_targets(evidence, estimator, without=int(own[i]))
         else:
             targets = nuisance_targets(evidence, estimator)
-        if has_blocks(evidence):
-            columns = evidence.codes[:, units(evidence)[i][1]]
+        if evidence.has_blocks:
+            columns = evidence.codes[:, list(evidence.code_units.values())[i]]
             information[i] = chained_information(columns, given, targets, joint, train, test)
         else:  # the labels of a single code are the target, so all other variables can be predictors together
             labels = code_labels(evidence, estimator)[i]
@@ -169,7 +166,7 @@ def invariance(evidence: Evidence, found: ConditionalInformation) -> Score:
     defined = ~np.isnan(per_unit)
     return Score(
         raw=float(per_unit[defined].mean()) if defined.any() else np.nan,
-        per_code=dict(zip(unit_names(evidence), per_unit.tolist(), strict=True)),
+        per_code=dict(zip(evidence.code_units, per_unit.tolist(), strict=True)),
         parts={"information_beyond": found.information, "own_factor": found.factor.astype(np.float64)},
         caveats=found.caveats if defined.any() else (*found.caveats, Finding("all_codes_empty")),
     )
@@ -204,7 +201,7 @@ def single_and_joint_information(
     alone = np.full(evidence.n_factors, np.nan)
     for j in np.flatnonzero(varying(evidence)).tolist():
         codes, labels = (
-            evidence.codes[:, units(evidence)[best[j]][1]],
+            evidence.codes[:, list(evidence.code_units.values())[best[j]]],
             labels_from_training(evidence, j, estimator, train),
         )
         alone[j] = joint.joint_information(codes, labels, train, test)
@@ -332,8 +329,8 @@ def minimality(
     full = np.flatnonzero(held[:, 0] > 0)
     per_unit = np.full(len(matrix), np.nan)
     per_unit[full] = np.nanmax(matrix[full], axis=1)
-    caveats = split(evidence, joint, seed)[2] if has_blocks(evidence) else ()
-    if has_blocks(evidence) and not evidence.nuisances.shape[1]:
+    caveats = split(evidence, joint, seed)[2] if evidence.has_blocks else ()
+    if evidence.has_blocks and not evidence.nuisances.shape[1]:
         caveats = (*caveats, NO_NUISANCES)
     if not full.size:
         caveats = (*caveats, Finding("all_codes_empty"))
@@ -341,7 +338,7 @@ def minimality(
         caveats = (*caveats, Finding("empty_codes_left_out", n_codes=len(matrix) - full.size))
     return Score(
         raw=float(per_unit[full].mean()) if full.size else np.nan,  # eq. 6
-        per_code=dict(zip(unit_names(evidence), per_unit.tolist(), strict=True)),
+        per_code=dict(zip(evidence.code_units, per_unit.tolist(), strict=True)),
         parts={"minimality_matrix": matrix},
         matrices=(MINIMALITY,),
         caveats=caveats,
@@ -607,7 +604,7 @@ def sufficiency(
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"sufficiency_matrix": matrix},
         matrices=(SUFFICIENCY,),
-        caveats=split(evidence, joint, seed)[2] if has_blocks(evidence) else _bins_caveat(evidence, estimator, matrix),
+        caveats=split(evidence, joint, seed)[2] if evidence.has_blocks else _bins_caveat(evidence, estimator, matrix),
     )
 
 

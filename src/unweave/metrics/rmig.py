@@ -76,7 +76,7 @@ def outside_caveat(evidence: Evidence, grid: QuantisedPosterior | None) -> tuple
     )
 
 
-def named(names: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
+def numbers_by_name(names: tuple[str, ...], numbers: FloatArray) -> dict[str, float]:
     """Dictionary from names to numbers."""
     return dict(zip(names, np.asarray(numbers, dtype=np.float64).tolist(), strict=True))
 
@@ -222,7 +222,7 @@ def jemmig(
     matrices = {"mutual_information_matrix": found.information, "joint_entropy_matrix": found.joint_entropies}
     return Score(
         raw=float(np.nanmean(per_factor)),
-        per_factor=named(evidence.factor_names, per_factor),
+        per_factor=numbers_by_name(evidence.factor_names, per_factor),
         parts={**matrices, **error_parts(evidence, found.joint_errors, divisors)},
         matrices=(MUTUAL_INFORMATION, JOINT_ENTROPY),
         caveats=found.caveats,
@@ -290,7 +290,7 @@ def rmig(evidence: Evidence, *, estimator: PosteriorInformation = GRID, normalis
     per_factor = np.divide(found.gaps, divisors, out=np.full(evidence.n_factors, np.nan), where=varying(evidence))
     return Score(
         raw=float(np.nanmean(per_factor)),
-        per_factor=named(evidence.factor_names, per_factor),
+        per_factor=numbers_by_name(evidence.factor_names, per_factor),
         parts={"mutual_information_matrix": found.information, **error_parts(evidence, found.errors, divisors)},
         matrices=(MUTUAL_INFORMATION,),
         caveats=found.caveats,

@@ -152,6 +152,8 @@ def screened(evidence: Evidence, rate: float = 0.05, fewest: int = 0) -> Screene
     """The same as `screened_codes` for an Evidence; at least ``fewest`` codes are selected, whatever their q-values."""
     if not isinstance(rate, Real) or not 0 < rate < 1:
         raise OptionError(f"rate={rate!r} is not a false discovery rate: use a number between 0 and 1.")
+    if not evidence.n_factors or not evidence.n_codes:
+        raise InputError("There are no factors or no codes: pass both, as tables of the same samples.")
     bases = tuple(_with_squares(basis) for basis in factor_bases(evidence, Spearman()))
     present = np.column_stack([_presence(evidence.factors[:, j]) for j in range(evidence.n_factors)])
     m, d = evidence.n_codes, evidence.n_factors

@@ -27,7 +27,7 @@ from unweave.metrics.rmig import (
     alive,
     grid_entropies,
     log_sizes,
-    named,
+    numbers_by_name,
     outside_caveat,
 )
 from unweave.metrics.sampled_information import (
@@ -110,7 +110,7 @@ def informativeness(
     shares = told.shares(divisors)
     return Score(
         raw=float(shares[used].mean()) if used.any() else math.nan,
-        per_code=named(evidence.code_names, shares),
+        per_code=numbers_by_name(evidence.code_names, shares),
         parts=told.standard_errors(divisors, used),
         caveats=(
             *outside_caveat(evidence, estimator.grid),
@@ -196,7 +196,7 @@ def misjed(evidence: Evidence, *, estimator: QuantisedPosterior = GRID, normalis
     per_code = np.array([np.nanmean(row) if used.size > 1 else np.nan for row in matrix[:, used]])
     return Score(
         raw=math.nan if lone else float(pairs.mean()),
-        per_code=named(evidence.code_names, per_code),
+        per_code=numbers_by_name(evidence.code_names, per_code),
         parts={"misjed_matrix": matrix},
         matrices=(MISJED,),
         caveats=(*outside_caveat(evidence, estimator), *lone),
@@ -291,7 +291,7 @@ def separability(
     error = sampled.standard_error((shared / divisors)[:, used].mean(axis=1)) if used.any() else math.nan
     return Score(
         raw=float(per_code[used].mean()) if used.any() and not saturated else math.nan,
-        per_code=named(evidence.code_names, per_code),
+        per_code=numbers_by_name(evidence.code_names, per_code),
         parts={"standard_error": np.array(error), "standard_error_per_code": sampled.standard_error(shared / divisors)},
         caveats=(
             *((Finding("samples_told_apart", information=told, limit=limit),) if saturated else ()),
@@ -336,7 +336,7 @@ def best_k(
     best = np.argsort(-per_code, kind="stable")[: min(k, n_live)]  # nan is sorted last
     return Score(
         raw=float(per_code[best].mean()),
-        per_code=named(evidence.code_names, per_code),
+        per_code=numbers_by_name(evidence.code_names, per_code),
         parts={
             "standard_error": sampled.standard_error(at_draws[:, best].mean(axis=1)),
             "standard_error_per_code": sampled.standard_error(at_draws),
@@ -345,7 +345,7 @@ def best_k(
     )
 
 
-def weighted(
+def score_weighted_by_information(
     evidence: Evidence, part: Part, estimator: MixtureSampling, normalise: bool, grid: QuantisedPosterior
 ) -> Score:
     """Score that is the mean over codes, weighted by I(x, z_i); codes without information have no weight."""
@@ -354,7 +354,7 @@ def weighted(
     information = np.maximum(sampled.mean(told), 0.0)
     total = float(information.sum())
     if total <= 0:
-        return Score(math.nan, per_code=named(evidence.code_names, per_code), caveats=(NOTHING_TOLD,))
+        return Score(math.nan, per_code=numbers_by_name(evidence.code_names, per_code), caveats=(NOTHING_TOLD,))
     weights = information / total
     used = weights > SMALLEST_WEIGHT
     raw = float(weights[used] @ per_code[used])
@@ -362,7 +362,7 @@ def weighted(
     influence = ((told - information)[:, used] * (per_code[used] - raw)).sum(axis=1) / total
     return Score(
         raw=raw,
-        per_code=named(evidence.code_names, per_code),
+        per_code=numbers_by_name(evidence.code_names, per_code),
         parts={
             "weights": weights,
             "standard_error": sampled.standard_error(at_draws[:, used] @ weights[used] + influence),
@@ -559,7 +559,7 @@ def three_way_information(
     error = sampled.standard_error(at_draws[:, defined].mean(axis=1)) if defined.any() else np.array(math.nan)
     return Score(
         raw=float(per_pair[defined].mean()) if defined.any() else math.nan,
-        per_code=named(evidence.code_names, np.array(per_code)),
+        per_code=numbers_by_name(evidence.code_names, np.array(per_code)),
         parts={"three_way_matrix": matrix, "standard_error": error},
         matrices=(THREE_WAY,),
         caveats=(
@@ -604,7 +604,7 @@ def windin(
     >>> round(float(windin(None, posterior, normalise=False)), 1)  # 1/2 log 5 = .80
     0.8
     """
-    return weighted(evidence, "independent", estimator, normalise, grid)
+    return score_weighted_by_information(evidence, "independent", estimator, normalise, grid)
 
 
 @separated_metric()
@@ -641,4 +641,4 @@ def wsepin(
     >>> round(float(wsepin(None, posterior, normalise=False)), 1)  # 1/2 log 5 = .80
     0.8
     """
-    return weighted(evidence, "separated", estimator, normalise, grid)
+    return score_weighted_by_information(evidence, "separated", estimator, normalise, grid)

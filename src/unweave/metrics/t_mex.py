@@ -92,7 +92,7 @@ def _columns(evidence: Evidence, j: int, test: IndependenceTest) -> GradedColumn
     return test.numeric(column)
 
 
-MOST_ROWS = 100_000
+MAX_ROWS = 100_000
 BY_NAME: dict[str, IndependenceTest] = {"linear": LinearCovariance(), "nonlinear": NonlinearCovariance()}
 
 
@@ -128,7 +128,7 @@ def t_mex(
     score: Literal["mismatches", "alignment"] = "mismatches",
     correction: Correction = "holm",
     level: Share = 0.95,
-    max_rows: Several = MOST_ROWS,
+    max_rows: Several = MAX_ROWS,
     rng: Seed = 0,
 ) -> Score:
     """Number of mismatches between the factors that each code depends on and those it should depend on.
@@ -210,11 +210,15 @@ def t_mex(
             "hypothesis_matrix": _over_all_factors(expected, free),
         },
         matrices=(P_VALUE, ADJACENCY, HYPOTHESIS),
-        caveats=(*_caveats(score, int(lost.sum())), *limits_of(evidence, tests), *_sampled(given, evidence)),
+        caveats=(
+            *_caveats(score, int(lost.sum())),
+            *limits_of(evidence, tests),
+            *_finding_of_sampling(given, evidence),
+        ),
     )
 
 
-def _sampled(given: Evidence, tested: Evidence) -> tuple[Finding, ...]:
+def _finding_of_sampling(given: Evidence, tested: Evidence) -> tuple[Finding, ...]:
     return () if given is tested else (Finding("rows_sampled", n_rows=tested.n_rows, of=given.n_rows),)
 
 

@@ -28,7 +28,6 @@ from unweave.models.objectives import (
 )
 from unweave.models.training import TrainingSettings
 from unweave.on_demand import on_demand
-from unweave.plugins import load_plugin, plugins
 
 if TYPE_CHECKING:
     from unweave.sweeps.trained_models import TrainedModels, compared_runs
@@ -36,16 +35,6 @@ else:  # these need metrics, and training does not
     __getattr__ = on_demand(
         __name__, dict.fromkeys(("TrainedModels", "compared_runs"), "unweave.sweeps.trained_models")
     )[0]
-
-# last, because another package may import these objectives for its own
-for name, entry_point in plugins("unweave.objectives", OBJECTIVES).items():
-    plugin = load_plugin(
-        entry_point,
-        lambda it: isinstance(it, type) and issubclass(it, Objective) and it.name == name,  # noqa: B023 - called at once
-        f"derive it from unweave.models.Objective, with {name!r} as its name",
-    )
-    if plugin is not None:
-        OBJECTIVES[name] = plugin
 
 # in the order in which a newcomer needs them
 # fmt: off

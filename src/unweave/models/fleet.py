@@ -157,11 +157,11 @@ def train(
                 models[name] = _model(plan, name, spec, State(history=history), weights, problem)
         n_before = sum(state.n_steps for _, state in waiting.values())
         with progress_bar(len(waiting) * settings.n_steps, progress, n_before, "training") as bar:
-            models |= _trained(plan, waiting, stored, bar.advance)
+            models |= _models_as_they_end(plan, waiting, stored, bar.advance)
     return Fleet(tuple(models[name] for name in by_name))
 
 
-def _trained(
+def _models_as_they_end(
     plan: FleetPlan, waiting: dict[str, tuple[ModelSpec, State]], stored: Folder | None, advance: Callable[[int], None]
 ) -> Iterator[tuple[str, TrainedModel]]:
     """Yield every model when its training ends. Stacks take turns, so all models progress at about the same rate."""
@@ -178,12 +178,12 @@ def _trained(
         states = stack.states()
         for m in lost:
             advance(plan.settings.n_steps - stack.n_steps)
-            yield names[m], _diverged(plan, names[m], stack.specs[m], states[m], stored)
+            yield names[m], _diverged_model(plan, names[m], stack.specs[m], states[m], stored)
         left = [m for m in range(len(names)) if m not in lost]
         is_done = stack.n_steps == plan.settings.n_steps
         for m in left:
             if is_done:
-                yield names[m], _finished(plan, names[m], stack.specs[m], states[m], stored)
+                yield names[m], _finished_model(plan, names[m], stack.specs[m], states[m], stored)
             elif stored is not None and stack.n_steps % plan.settings.checkpoint_every == 0:
                 stored.checkpoint(names[m], states[m])
         if left and not is_done:
@@ -209,7 +209,7 @@ def _stack(plan: FleetPlan, some: Sequence[tuple[ModelSpec, State]]) -> Stack:
     return Stack(specs, states, plan.images, plan.architecture(specs[0].objective), plan.settings, plan.device)
 
 
-def _finished(plan: FleetPlan, name: str, spec: ModelSpec, state: State, stored: Folder | None) -> TrainedModel:
+def _finished_model(plan: FleetPlan, name: str, spec: ModelSpec, state: State, stored: Folder | None) -> TrainedModel:
     # the moments of Adam and the critic are needed for training only
     weights = {
         key.removeprefix("weights."): tensor
@@ -221,7 +221,7 @@ def _finished(plan: FleetPlan, name: str, spec: ModelSpec, state: State, stored:
     return _model(plan, name, spec, state, weights, None)
 
 
-def _diverged(plan: FleetPlan, name: str, spec: ModelSpec, state: State, stored: Folder | None) -> TrainedModel:
+def _diverged_model(plan: FleetPlan, name: str, spec: ModelSpec, state: State, stored: Folder | None) -> TrainedModel:
     advice = "lower the learning rate or the weights of the objective"
     problem = f"The loss is not finite at step {state.n_steps}: {advice}."
     if stored is not None:

@@ -59,7 +59,9 @@ class TrainedModel:
             for column in zip(*([_shares(t) for t in part.logits] for part in parts), strict=True)
         ]
         categories = {f"category {k}": table for k, table in enumerate(tables)}
-        return Posterior(mean, log_variance=log_variance, categories=categories or None)
+        posterior = Posterior(mean, log_variance=log_variance, categories=categories or None)
+        posterior.trained_with = setting_name(self.spec.objective)
+        return posterior
 
     __call__ = encode
 

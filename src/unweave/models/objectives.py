@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -18,6 +18,7 @@ from torch.nn import functional
 from unweave.errors import InputError, OptionError
 from unweave.models.networks import CriticShape, Device, EncodedBatch, Likelihood, Network, Randomness
 from unweave.names import suggestion
+from unweave.plugins import WithPlugins
 
 
 def covariance(mean: Tensor) -> Tensor:
@@ -591,7 +592,12 @@ class VAE(Objective):
 
 
 KINDS = (VAE, BetaVAE, AnnealedVAE, BetaTCVAE, FactorVAE, DIPVAEI, DIPVAEII, JointVAE, AAE, AdaGVAE, HFSVAE)
-OBJECTIVES: dict[str, type[Objective]] = {kind.name: kind for kind in KINDS}
+OBJECTIVES: Mapping[str, type[Objective]] = WithPlugins(
+    "unweave.objectives",
+    {kind.name: kind for kind in KINDS},
+    lambda name, kind: isinstance(kind, type) and issubclass(kind, Objective) and kind.name == name,
+    "derive it from unweave.models.Objective, with {name!r} as its name",
+)
 
 
 def objective_of(given: Any) -> Objective:

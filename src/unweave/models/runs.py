@@ -34,7 +34,7 @@ class Folder(FolderLock):
         if find_spec("safetensors") is None:
             raise OptionError("Folders of runs need safetensors: install it with pip install 'unweave[torch]'.")
         super().__init__(path)
-        stated = {"format": FORMAT, **described(plan)}
+        stated = {"format": FORMAT, **shared_settings(plan)}
         file = path / "run.json"
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -100,7 +100,7 @@ class Folder(FolderLock):
         write_json(self.folder / name / "model.json", description_of(spec) | content)
 
 
-def described(plan: FleetPlan) -> dict[str, Any]:
+def shared_settings(plan: FleetPlan) -> dict[str, Any]:
     """The settings that all models of a folder share, as plain data."""
     settings, trunk = plan.settings, plan.trunk
     likelihood = {"kind": type(settings.likelihood).__name__.lower(), **asdict(settings.likelihood)}

@@ -1,1 +1,6 @@
 """Code that needs torch: Jacobians of decoders, normalising flows and their training, and published models."""
+
+try:
+    import torch  # noqa: F401
+except ImportError:
+    raise ImportError("This needs torch: install it with pip install 'unweave[torch]'.") from None

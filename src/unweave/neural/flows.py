@@ -273,7 +273,7 @@ def descend(
     records: list[Record] = []
     path = None if checkpoint is None else Path(checkpoint)
     stated = {**stated, "settings": asdict(settings)}
-    start = _resumed(path, stated, flow, optimiser, schedule, rng, records)
+    start = _step_of_checkpoint(path, stated, flow, optimiser, schedule, rng, records)
     recent: list[tuple[float, ...]] = []
     with progress_bar(settings.n_steps, progress, start) as bar:
         for step in range(start + 1, settings.n_steps + 1):
@@ -313,7 +313,7 @@ def _save(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: An
     write_result(path, lambda file: torch.save(content, file))
 
 
-def _resumed(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: Any) -> int:
+def _step_of_checkpoint(path: Path | None, stated: dict[str, Any], flow: nn.Module, *parts: Any) -> int:
     """Restore the state from the checkpoint, and return the number of finished steps; 0 if there is no checkpoint."""
     if path is None or not path.exists():
         return 0

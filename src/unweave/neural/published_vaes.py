@@ -113,11 +113,11 @@ def _layout(arrays: Arrays) -> dict[str, list[str]]:
         }
     if "img_to_features.0.weight" in arrays:
         return {
-            "convolutions": _numbered(arrays, "img_to_features"),
+            "convolutions": _names_of_layers(arrays, "img_to_features"),
             "hidden": ["features_to_hidden.0"],
-            "categories": _numbered(arrays, "fc_alphas"),
+            "categories": _names_of_layers(arrays, "fc_alphas"),
             "unhidden": ["latent_to_features.0", "latent_to_features.2"],
-            "transposed": _numbered(arrays, "features_to_img"),
+            "transposed": _names_of_layers(arrays, "features_to_img"),
         }
     raise InputError(
         f"These arrays are not those of a published VAE ({', '.join(list(arrays)[:3]) or 'there are none'}): it has "
@@ -125,7 +125,7 @@ def _layout(arrays: Arrays) -> dict[str, list[str]]:
     )
 
 
-def _numbered(arrays: Arrays, prefix: str) -> list[str]:
+def _names_of_layers(arrays: Arrays, prefix: str) -> list[str]:
     numbers = (name.split(".")[1] for name in arrays if name.startswith(f"{prefix}.") and name.endswith(".weight"))
     return [f"{prefix}.{number}" for number in sorted(numbers, key=int)]
 

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,35 @@ from unweave.evaluation.results import EvaluationData
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
-from unweave.sentences import brief, fixed, listed, reported_score, say
+from unweave.metrics.manifolds import largest_drop
+from unweave.sentences import between, brief, counted, fixed, listed, reported_score, say
 from unweave.trust.comparison import Comparison, tied_with_best
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.verdict_record import Level, Reason
 
 NOT_KNOWN = "not known"
+
+
+class FactorState(StrEnum):
+    """How far a factor is identified: the rung of the ladder, or why 'joint' or 'absent' would say too much.
+
+    Of 'through', a probe predicts the factor by others that it depends on. 'weak' and 'unclear' are too weak to be
+    sure: codes depend on the factor without being readable, or a probe of the evaluation predicts an absent factor.
+    """
+
+    ONE_CODE = "one code"
+    OWN_CODES = "own codes"
+    DIRECTION = "own direction"
+    READABLE = "readable"
+    JOINT = "joint"
+    WEAK = "weak"
+    FOLDED = "folded"
+    THROUGH = "through"
+    UNCLEAR = "unclear"
+    ABSENT = "absent"
+    IMPLIED = "implied"
+    NOT_KNOWN = NOT_KNOWN  # the factor never varies
+
 
 OWN, IDENTIFIED = ("one code", "own codes"), ("one code", "own codes", "own direction")
 
@@ -36,8 +60,6 @@ IN_CODES = (*IDENTIFIED, "readable")
 MUCH = 0.1  # share of a direction's response that is unexplained, above which leakage is a range
 
 WELL = 0.8  # smallest recovery of a factor that is identified up to a class of maps
-
-DOUBTS = ("through", "unclear")  # words for factors that the ladder calls absent, although a probe predicts them
 
 RECOVERY_OF = {"one code": "one_code", "own codes": "own_codes", "own direction": "direction", "readable": "readable"}
 
@@ -58,15 +80,16 @@ class TextTable:
 class FactorRow:
     """How far one factor is identified: the rung of the ladder, where, and the held-out recoveries of all rungs.
 
-    ``recovery`` is that of the rung, from ``low`` to ``high``, and ``words`` is the rung as a person would say it.
+    ``recovery`` is that of the rung, from ``low`` to ``high``, and ``words`` is the state as a person would say it.
     ``where`` names codes, or says that it is a direction. Leakage is between ``leakage`` and ``most_leakage``, which
     counts all of the direction's response that the model does not explain. ``note`` says what is in the way of a higher
-    rung. ``rung`` is 'not known' for a factor that never varies. ``words`` are 'absent' only if no probe of the
-    evaluation reads the factor: it may be read through correlated factors, or be too weak to be sure.
+    rung. ``rung`` is 'not known' for a factor that never varies. The state is 'absent' only if no probe of the
+    evaluation reads the factor.
     """
 
     factor: str
     rung: str
+    state: FactorState
     words: str
     where: str = ""
     recovery: float | None = None
@@ -115,14 +138,13 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
     rows = tuple(
         _row(known[factor.name], n_codes, factor.kind, ladder.quick)
         if factor.name in known
-        else FactorRow(factor.name, NOT_KNOWN, NOT_KNOWN, note=say("note_of", reason="constant"))
+        else FactorRow(factor.name, NOT_KNOWN, FactorState.NOT_KNOWN, NOT_KNOWN, note=say("note_of", reason="constant"))
         for factor in evaluation.data.factors
     )
-    read = _read_by_probes(evaluation, representation, [row.factor for row in rows if row.words == "absent"])
+    read = _read_by_probes(evaluation, representation, [row.factor for row in rows if row.state is FactorState.ABSENT])
+    unclear, words = FactorState.UNCLEAR, say("rung_in_words", rung=FactorState.UNCLEAR)
     return tuple(
-        replace(
-            row, words=say("rung_in_words", rung="unclear"), note=say("note_of", reason="unclear", **read[row.factor])
-        )
+        replace(row, state=unclear, words=words, note=say("note_of", reason=unclear, **read[row.factor]))
         if row.factor in read
         else row
         for row in rows
@@ -159,23 +181,26 @@ def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
     return FactorRow(
         factor=row.factor,
         rung=row.rung,
-        words=say("rung_in_words", rung=_rung_in_words(row), n_codes=len(codes)),
+        state=_state(row),
+        words=say("rung_in_words", rung=_state(row), n_codes=len(codes)),
         where=where,
-        recovery=_known(getattr(row, recovery)) if recovery else None,
-        low=_known(low),
-        high=_known(high),
-        **{name: _known(getattr(row, name)) for name in ("one_code", "own_codes", "direction", "readable", "leakage")},
-        most_leakage=_known(min(1.0, row.leakage + row.noise)),
+        recovery=none_if_nan(getattr(row, recovery)) if recovery else None,
+        low=none_if_nan(low),
+        high=none_if_nan(high),
+        **{
+            name: none_if_nan(getattr(row, name))
+            for name in ("one_code", "own_codes", "direction", "readable", "leakage")
+        },
+        most_leakage=none_if_nan(min(1.0, row.leakage + row.noise)),
         leaks_into=row.leaks_into,
         note=_note(row, kind, quick),
     )
 
 
-def _rung_in_words(row: LadderRow) -> str:
-    """The rung, or why 'absent' and 'joint' would say too much."""
+def _state(row: LadderRow) -> FactorState:
     if row.rung == "absent" and row.leaks_into and row.p_value <= PRESENT:
-        return "through"
-    return "weak" if row.rung == "joint" and not row.joint_with else row.rung
+        return FactorState.THROUGH
+    return FactorState.WEAK if row.rung == "joint" and not row.joint_with else FactorState(row.rung)
 
 
 def _note(row: LadderRow, kind: str, quick: bool) -> str:
@@ -194,12 +219,13 @@ def _note(row: LadderRow, kind: str, quick: bool) -> str:
         if row.leaks_into and row.leakage > 0.1 * (1 - row.noise):
             return say("note_of", reason="leaks", leakage=row.leakage, into=row.leaks_into)
         return say("note_of", reason="nonlinear") if row.probe not in ("linear", "own codes") else ""
-    reason = _rung_in_words(row)
-    others = {"joint": row.joint_with, "implied": row.implied_by, "through": (row.leaks_into,)}.get(reason, ())
-    return say("note_of", reason="unread" if reason == "absent" and quick else reason, others=others)
+    state = _state(row)
+    others = {"joint": row.joint_with, "implied": row.implied_by, "through": (row.leaks_into,)}.get(state, ())
+    return say("note_of", reason="unread" if state is FactorState.ABSENT and quick else state, others=others)
 
 
-def _known(number: float) -> float | None:
+def none_if_nan(number: float) -> float | None:
+    """A number for plain data."""
     return None if math.isnan(number) else float(number)
 
 
@@ -260,6 +286,20 @@ class LatentSpectrum:
         """Whether some latents that change the data come after the knee."""
         return self.n_used < len(self.latents) - self.n_dead
 
+    def table(self) -> TextTable:
+        """One row for each latent, most important first: entropy and standard error, and what it shares; in nats."""
+        rows = [
+            (
+                row.latent,
+                f"{number(row.entropy) or 'no effect'}{'' if row.error is None else f' ± {fixed(row.error, 2)}'}",
+                row.partner,
+                number(row.shared),
+                "" if not self.has_knee else "before the knee" if row.is_used else "after the knee",
+            )
+            for row in self.latents[:MOST_LATENTS]
+        ]
+        return TextTable(("latent", "entropy (nats)", "shares most with", "shared (nats)", "spectrum"), tuple(rows))
+
 
 def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum | None:
     """The spectrum of a decoder, if there are no factors and its entropies were computed."""
@@ -279,15 +319,14 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum |
     live = [i for i in order if math.isfinite(entropies[i])]
     if not live:
         return None
-    drops = [entropies[a] - entropies[b] for a, b in itertools.pairwise(live)]
-    drop = max(drops, default=math.nan)
-    n_used = drops.index(drop) + 1 if drop >= KNEE else len(live)
+    place, drop = largest_drop([entropies[i] for i in live])
+    n_used = place if drop >= KNEE else len(live)
     latents = []
     for rank, i in enumerate(order):
         known = np.where(np.isnan(matrix[i]), -np.inf, matrix[i])
         has_partner = bool(np.isfinite(matrix[i]).any())
         partner, shared = (names[int(known.argmax())], float(known.max())) if has_partner else ("", None)
-        entropy, error = (entropies[i], _known(float(errors[i]))) if i in live else (None, None)
+        entropy, error = (entropies[i], none_if_nan(float(errors[i]))) if i in live else (None, None)
         latents.append(LatentRow(names[i], entropy, error, partner, shared, rank < n_used))
     above = [(float(matrix[i, k]), names[i], names[k]) for i, k in itertools.combinations(range(len(names)), 2)]
     pairs = sorted((pair for pair in above if pair[0] >= SHARED), reverse=True)
@@ -295,26 +334,11 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum |
     return LatentSpectrum(
         latents=tuple(latents),
         n_used=n_used,
-        drop=_known(drop),
-        total_correlation=None if total is None else _known(total.value),
+        drop=none_if_nan(drop),
+        total_correlation=None if total is None else none_if_nan(total.value),
         pairs=tuple((one, other, shared) for shared, one, other in pairs),
         n_dead=len(order) - len(live),
     )
-
-
-def latent_table(found: LatentSpectrum) -> TextTable:
-    """One row for each latent, most important first: entropy with its standard error, and what it shares; in nats."""
-    rows = [
-        (
-            row.latent,
-            f"{number(row.entropy) or 'no effect'}{'' if row.error is None else f' ± {fixed(row.error, 2)}'}",
-            row.partner,
-            number(row.shared),
-            "" if not found.has_knee else "before the knee" if row.is_used else "after the knee",
-        )
-        for row in found.latents[:MOST_LATENTS]
-    ]
-    return TextTable(("latent", "entropy (nats)", "shares most with", "shared (nats)", "spectrum"), tuple(rows))
 
 
 def by_question(evaluation: Evaluation) -> dict[Question, list[str]]:
@@ -374,14 +398,31 @@ def n_rows_given(data: EvaluationData) -> int:
     return data.n_rows + max((found.n_rows for found in data.screening.values()), default=0)
 
 
+def sizes_in_words(data: EvaluationData) -> tuple[str, str]:
+    """The numbers of codes and of rows, as in '4 of 30 codes' if codes were screened and in '300 of 400 rows'."""
+    sizes = [entry.n_codes for entry in data.representations.values()]
+    codes = counted(sizes[0], "code") if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,} codes"
+    if len(data.screening) == len(sizes) == 1:
+        codes = f"{sizes[0]:,} of {counted(max(entry.n_codes for entry in data.screening.values()), 'code')}"
+    n_all = n_rows_given(data)
+    return codes, f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
+
+
 def scored_part(evaluation: Evaluation, row: Row) -> str:
     """On which part of codes and rows the row's score was computed; empty for all."""
     screening = evaluation.data.screening.get(row.representation)
-    n_all, n_rows = n_rows_given(evaluation.data), evaluation.data.n_rows
-    sampled = [each for each in (row.score.caveats if row.score else ()) if each.kind == "rows_sampled"]
-    n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else n_rows
-    codes = f"{screening.n_scored:,} of {screening.n_codes:,} codes" if screening else ""
-    return ", ".join(filter(None, [codes, f"{n_rows:,} of {n_all:,} rows" if n_rows < n_all else ""]))
+    sampled = [
+        each for each in (row.score.caveats if row.score else ()) if {"rows", "sampled"} <= set(each.kind.split("_"))
+    ]
+    n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else evaluation.data.n_rows
+    n_codes, of = (screening.n_scored, screening.n_codes) if screening else (0, 0)
+    return part_of(n_codes, of, n_rows, n_rows_given(evaluation.data))
+
+
+def part_of(n_codes: int, of_codes: int, n_rows: int, of_rows: int) -> str:
+    """How many codes and rows of how many a number was computed on; empty for all."""
+    counts = ((n_codes, of_codes, "codes"), (n_rows, of_rows, "rows"))
+    return ", ".join(f"{n:,} of {of:,} {what}" for n, of, what in counts if n < of)
 
 
 def question_lines(evaluation: Evaluation, representation: str) -> tuple[QuestionLine, ...]:
@@ -581,8 +622,8 @@ def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[Facto
 def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> Iterator[str]:
     """Recommendations for directions, for numbers whose codes are folded, and for unused codes of a posterior.
 
-    Nothing is said of how to train: point codes may come from any encoder. A posterior that equals its prior is the
-    exception, because only a penalty on it makes it so.
+    Of how to train is only said something if the encoder was trained here, and if a posterior equals its prior, because
+    only a penalty on it makes it so.
     """
     kinds = {factor.name: factor.kind for factor in evaluation.data.factors}
     directions = [row.factor for row in rows if row.rung == "own direction"]
@@ -592,9 +633,11 @@ def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[Facto
     if folded:
         yield say("folded", factors=folded)
     diagnosis, codes = evaluation.data.diagnosis.get(representation), evaluation.data.representations[representation]
-    absent = [row.factor for row in rows if row.words == "absent"]
+    absent = [row.factor for row in rows if row.state is FactorState.ABSENT]
     if codes.is_posterior and diagnosis is not None and diagnosis.dead_codes and absent:
         yield say("collapsed", n=len(diagnosis.dead_codes), n_codes=codes.n_codes, factors=absent)
+    elif codes.trained_with and absent:
+        yield say("train_on", factors=absent, objective=codes.trained_with)
 
 
 def _of_questions(evaluation: Evaluation, representation: str) -> Iterator[str]:
@@ -696,6 +739,62 @@ class Answer:
         """Whether no factor can be read from the codes."""
         return not any(row.rung in IN_CODES for row in self.factors)
 
+    @property
+    def shown_factors(self) -> tuple[FactorRow, ...]:
+        """All factors in their order. If there are too many, those that are recovered best and worst."""
+        if len(self.factors) <= MOST_FACTORS:
+            return self.factors
+        ordered = sorted(self.factors, key=lambda row: -(row.readable if row.readable is not None else -1.0))
+        return (*ordered[: MOST_FACTORS // 2], *ordered[-(MOST_FACTORS // 2) :])
+
+    @property
+    def left_out(self) -> str:
+        """A sentence that says which factors are shown, or an empty string if all are."""
+        half = MOST_FACTORS // 2
+        text = f"Only the {half} best and the {half} worst recovered of {len(self.factors)} factors are shown."
+        return text if len(self.factors) > MOST_FACTORS else ""
+
+    @property
+    def parts_sentence(self) -> str:
+        """The three parts of the ladder and its value in one sentence, shown wherever `identification` is."""
+        return "" if self.parts is None else say("parts", parts=str(self.parts), value=self.parts.value)
+
+    @property
+    def below_factors(self) -> str:
+        """The sentences below the table of factors."""
+        return " ".join(filter(None, (self.left_out, self.identified, self.parts_sentence, self.axes)))
+
+    def factor_table(self) -> TextTable:
+        """One row for each factor: the state in words, where, the recoveries of all rungs, leakage, and a note."""
+        heads = ("factor", "as", "where", "interval", "one code", "own codes", "direction", "readable")
+        rows = [
+            (
+                *(row.factor, row.words, row.where),
+                "" if row.low is None else f"{number(row.low)} to {number(row.high)}",
+                *(number(value) for value in (row.one_code, row.own_codes, row.direction, row.readable)),
+                row.leaks,
+                row.note,
+            )
+            for row in self.shown_factors
+        ]
+        return TextTable((*heads, "leakage", "note"), tuple(rows))
+
+    def question_table(self, short: bool = False) -> TextTable:
+        """One row for each question, with its answer, the metric and its verdict."""
+        rows = [
+            (
+                *(line.short if short else line.text, line.answer),
+                with_ends(line.value, line.low, line.high) if line.metric else f"{100 * (line.value or 0):.0f} %",
+                number(line.noise),
+                f"{line.metric} ({line.part})"
+                if line.part
+                else line.metric or (UNEXPLAINED if short else line.sentence),
+                line.level if line.metric else "",
+            )
+            for line in self.questions
+        ]
+        return TextTable(("question", "answer", "score", "noise", "metric", "verdict"), tuple(rows))
+
 
 def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answer:
     """The answer for one representation, the first unless another is named.
@@ -767,29 +866,28 @@ def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow
 
 def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
     """How many factors are on which rungs, and which."""
-    named: dict[str, list[str]] = {rung: [] for rung in (*RECOVERY_OF, "joint", "folded", "absent")}
-    for row in rows:
-        named.setdefault(row.rung, []).append(row.factor)
-    n, absent = sum(row.counts for row in rows), [row.factor for row in rows if row.words == "absent"]
-    through, unclear = ([row.factor for row in rows if row.words == say("rung_in_words", rung=word)] for word in DOUBTS)
-    one, own, direction, readable = (named[rung] for rung in RECOVERY_OF)
-    if len(one) + len(own) == n:
-        first = say("all_own", n=n, one=not own)
-    elif len(direction) == n:
-        first = say("all_directions", n=n)
-    elif len(absent) == n:
-        first = say("all_absent", n=n)
-    else:
-        unread = [name for name in (*named["joint"], *named["folded"]) if name not in unclear]
-        groups: tuple[tuple[str, list[str]], ...] = (
-            ("n_own", [*one, *own]),
-            ("n_directions", direction),
-            ("n_readable", readable),
-        )
-        groups += (("n_unread", unread), ("n_through", through), ("n_unclear", unclear), ("n_absent", absent))
-        said = [say(key, names=names, n=len(names), one=not own) for key, names in groups if names]
-        first = say("of_factors", n=n, said="; ".join(said))
-    return first
+    n = sum(row.counts for row in rows)
+    named = {state: [row.factor for row in rows if row.state is state] for state in FactorState}
+    one = not named[FactorState.OWN_CODES]
+    own = [*named[FactorState.ONE_CODE], *named[FactorState.OWN_CODES]]
+    groups = {
+        "n_own": own,
+        "n_directions": named[FactorState.DIRECTION],
+        "n_readable": named[FactorState.READABLE],
+        "n_unread": [*named[FactorState.JOINT], *named[FactorState.FOLDED]],
+        "n_through": named[FactorState.THROUGH],
+        "n_unclear": [row.factor for row in rows if row.state in (FactorState.WEAK, FactorState.UNCLEAR)],
+        "n_absent": named[FactorState.ABSENT],
+    }
+    for key, group in (("all_own", "n_own"), ("all_directions", "n_directions"), ("all_absent", "n_absent")):
+        if len(groups[group]) == n:
+            return say(key, n=n, one=one)
+    said = [
+        say(key, names=names, n=len(names), one=not named[FactorState.OWN_CODES])
+        for key, names in groups.items()
+        if names
+    ]
+    return say("of_factors", n=n, said="; ".join(said))
 
 
 def _axes(ladder: Ladder | None, rows: Sequence[FactorRow]) -> str:
@@ -822,18 +920,16 @@ def _report(
     if not scores and parts is None:
         return say("no_report")
     screening, ladder = evaluation.data.screening.get(representation), evaluation.data.ladders.get(representation)
-    n_codes = len(ladder.code_names) if ladder else evaluation.data.representations[representation].n_codes
-    n_all, n_given = n_rows_given(evaluation.data), screening.n_codes if screening else n_codes
-    n_rows = ladder.n_rows if ladder else evaluation.data.n_rows
+    n_rows = n_rows_given(evaluation.data)
+    n_codes = screening.n_codes if screening else evaluation.data.representations[representation].n_codes
     return say(
         "report",
         n_rows=n_rows,
         n_codes=n_codes,
         scores=scores,
         parts=parts and str(parts),
+        part=part_of(len(ladder.code_names), n_codes, ladder.n_rows, n_rows) if ladder else "",
         found=_headline(evaluation, representation, rows) if rows else "",
-        n_given=n_given if n_given > n_codes else None,
-        n_all=n_all if n_all > n_rows else None,
     )
 
 
@@ -864,6 +960,14 @@ class ComparedQuestion:
     ranked: tuple[Ranked, ...]
     tested: bool
 
+    def table(self) -> TextTable:
+        """The representations, best first, with score, verdict, and whether they are in the best group."""
+        rows = [
+            (entry.representation, with_ends(entry.value, entry.low, entry.high), entry.verdict, "best" * entry.best)
+            for entry in self.ranked
+        ]
+        return TextTable(("representation", "score", "verdict", "best group"), tuple(rows))
+
 
 @dataclass(frozen=True)
 class LayerCell:
@@ -892,6 +996,20 @@ class Layers:
     are_ordered: bool
     reading: str
 
+    def table(self) -> TextTable:
+        """One row for each representation and one column for each factor, or the other way round if it is narrower."""
+        texts = {
+            factor: [
+                "" if cell.value is None else number(cell.value) if cell.above_noise else f"({number(cell.value)})"
+                for cell in cells
+            ]
+            for factor, cells in self.cells.items()
+        }
+        if len(texts) <= len(self.representations):
+            rows = [(name, *(of[k] for of in texts.values())) for k, name in enumerate(self.representations)]
+            return TextTable(("representation", *texts), tuple(rows))
+        return TextTable(("factor", *self.representations), tuple((factor, *of) for factor, of in texts.items()))
+
 
 def layers(evaluation: Evaluation, rung: str = "direction") -> Layers | None:
     """The recoveries of all factors in all representations; None if a ladder is missing."""
@@ -908,29 +1026,14 @@ def layers(evaluation: Evaluation, rung: str = "direction") -> Layers | None:
         for row in ladders[name].rows:
             low, high = row.intervals.get(rung, (math.nan, math.nan))
             is_read = row.rung in IN_CODES and row.sample_r2 > noise
-            known = (_known(getattr(row, rung)), _known(low), _known(high))
+            known = (none_if_nan(getattr(row, rung)), none_if_nan(low), none_if_nan(high))
             cells.setdefault(row.factor, []).append(LayerCell(*known, row.rung, is_read))
     numbered = [re.fullmatch(r"(\D*)(\d+)(\D*)", name) for name in names]
     steps = [(found[1], found[3], int(found[2])) for found in numbered if found]
     are_ordered = len({step[:2] for step in steps}) == 1 and len(steps) == len(names) > 2 and steps == sorted(steps)
-    n_cells = sum(map(len, cells.values()))
+    n_cells = sum(cell.value is not None for of in cells.values() for cell in of)
     reading = say("reading_of_layers", rung=rung.replace("_", " "), n=n_cells, noise=noise)
     return Layers(rung, names, {factor: tuple(of) for factor, of in cells.items()}, noise, are_ordered, reading)
-
-
-def layer_table(found: Layers) -> TextTable:
-    """One row for each representation and one column for each factor, or the other way round if it is narrower."""
-    texts = {
-        factor: [
-            "" if cell.value is None else number(cell.value) if cell.above_noise else f"({number(cell.value)})"
-            for cell in cells
-        ]
-        for factor, cells in found.cells.items()
-    }
-    if len(texts) <= len(found.representations):
-        rows = [(name, *(of[k] for of in texts.values())) for k, name in enumerate(found.representations)]
-        return TextTable(("representation", *texts), tuple(rows))
-    return TextTable(("factor", *found.representations), tuple((factor, *of) for factor, of in texts.items()))
 
 
 @dataclass(frozen=True)
@@ -950,6 +1053,22 @@ class ComparedAnswer:
     report: str
     next_steps: tuple[str, ...]
     layers: Layers | None = None
+
+    def table(self) -> TextTable:
+        """One row for each representation, best first: the ladder's value with its parts, and the factors by rung."""
+        by_name = {one.representation: one for one in self.representations}
+        heads = ("representation", "ladder", "own codes", "direction", "readable", "best", "group", "factors")
+        rows = []
+        for name in [*self.order, *(name for name in by_name if name not in self.order)]:
+            parts = by_name[name].parts
+            numbers = (parts.value, parts.own_codes, parts.direction, parts.readable) if parts else (None,) * 4
+            groups: dict[str, list[str]] = {}
+            for row in by_name[name].factors:
+                groups.setdefault(row.group, []).append(row.factor)
+            named = "; ".join(f"{group}: {listed(factors, 4)}" for group, factors in groups.items())
+            best, letters = "best" if name in self.best else "", self.letters.get(name, "")
+            rows.append((name, *map(number, numbers), best, letters, named or NOT_KNOWN))
+        return TextTable(heads, tuple(rows))
 
 
 def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
@@ -981,7 +1100,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     quick = not any(row.verdict for row in evaluation.rows)
     advice = [*([say("evaluate_in_full")] if quick else []), *steps][:MOST_STEPS]
     return ComparedAnswer(
-        headline=_compared_headline(values, order, best, noise, comparison),
+        headline=_compared_headline(evaluation, values, order, best, noise),
         representations=found,
         order=tuple(order),
         best=best,
@@ -1007,14 +1126,16 @@ def _best(comparison: Comparison | None, noise: set[str]) -> tuple[str, ...]:
 
 
 def _compared_headline(
-    values: dict[str, float], order: list[str], best: tuple[str, ...], noise: set[str], comparison: Comparison | None
+    evaluation: Evaluation, values: dict[str, float], order: list[str], best: tuple[str, ...], noise: set[str]
 ) -> str:
+    if not evaluation.data.factors:
+        return say("no_factors")
     if not values:
-        return say("no_factor_table", problem="")
+        return say("no_factor_table", problem=next(iter(evaluation.data.ladder_problems.values()), ""))
     if noise >= set(values):
         return say("none_contains")
     shown = [f"{name} {fixed(values[name], 2)}" for name in order]
-    if comparison is None:
+    if evaluation.data.ladder_comparison is None:
         return say("not_compared", values=shown)
     if not best:
         return say("all_alike", values=shown)
@@ -1037,14 +1158,14 @@ def compared_by(metric: str, question: Question, evaluation: Evaluation) -> Comp
         metric=metric,
         noise=(min(floors), max(floors)) if floors else None,
         ranked=tuple(
-            _ranked(row, lines.get(row.representation), row.representation in best, comparison.letters)
+            _ranked_entry(row, lines.get(row.representation), row.representation in best, comparison.letters)
             for row in sorted(rows, key=_best_first)
         ),
         tested=bool(comparison.letters),
     )
 
 
-def _ranked(row: Row, line: QuestionLine | None, best: bool, letters: dict[str, str]) -> Ranked:
+def _ranked_entry(row: Row, line: QuestionLine | None, best: bool, letters: dict[str, str]) -> Ranked:
     name = row.representation
     if line is None:
         return Ranked(name, None, None, None, row.level, "failed" if row.problem else "undefined", False)
@@ -1059,98 +1180,21 @@ def _best_first(row: Row) -> tuple[bool, float]:
 
 
 def _comparison_report(questions: tuple[ComparedQuestion, ...], best: tuple[str, ...]) -> str:
-    sentences = [say("best_by", metric="the ladder", names=best)] if best else []
+    """Which representations are best, once for all metrics by which they are."""
+    best_by: dict[tuple[str, ...], list[str]] = {tuple(sorted(best)): ["the ladder"]} if best else {}
+    tied_by = []
     for question in questions:
         named = [entry.representation for entry in question.ranked if entry.best and entry.level is Level.TRUST]
         trusted = all(entry.level in (Level.TRUST, Level.NOISE) for entry in question.ranked)
         if named:
-            sentences.append(say("best_by", metric=question.metric, names=named))
+            best_by.setdefault(tuple(sorted(named)), []).append(question.metric)
         elif question.tested and trusted and len({letter for each in question.ranked for letter in each.letters}) == 1:
-            sentences.append(say("all_tied_by", metric=question.metric))
+            tied_by.append(question.metric)
+    sentences = [say("best_by", metric=listed(by), names=names) for names, by in best_by.items()]
+    sentences += [say("all_tied_by", metric=listed(tied_by))] if tied_by else []
     if not sentences and not any(question.tested for question in questions):
         return say("not_tested")
     return " ".join(sentences) or say("nothing_told_apart")
-
-
-def factor_table(rows: Sequence[FactorRow]) -> TextTable:
-    """One row for each factor: the rung in words, where, the recoveries of all rungs, leakage, and a note."""
-    heads = ("factor", "as", "where", "interval", "one code", "own codes", "direction", "readable")
-    return TextTable(
-        (*heads, "leakage", "note"),
-        tuple(
-            (
-                *(row.factor, row.words, row.where),
-                "" if row.low is None else f"{number(row.low)} to {number(row.high)}",
-                *(number(value) for value in (row.one_code, row.own_codes, row.direction, row.readable)),
-                row.leaks,
-                row.note,
-            )
-            for row in shown_factors(rows)
-        ),
-    )
-
-
-def shown_factors(rows: Sequence[FactorRow]) -> list[FactorRow]:
-    """All factors in their order. If there are too many, those that are recovered best and worst."""
-    if len(rows) <= MOST_FACTORS:
-        return list(rows)
-    ordered = sorted(rows, key=lambda row: -(row.readable if row.readable is not None else -1.0))
-    half = MOST_FACTORS // 2
-    return [*ordered[:half], *ordered[-half:]]
-
-
-def left_out(rows: Sequence[FactorRow]) -> str:
-    """A sentence that says which factors are shown, or an empty string if all are."""
-    half = MOST_FACTORS // 2
-    text = f"Only the {half} best and the {half} worst recovered of {len(rows)} factors are shown."
-    return text if len(rows) > MOST_FACTORS else ""
-
-
-def question_table(lines: Sequence[QuestionLine], short: bool = False) -> TextTable:
-    """One row for each question, with its answer, the metric and its verdict."""
-    return TextTable(
-        ("question", "answer", "score", "noise", "metric", "verdict"),
-        tuple(
-            (
-                *(line.short if short else line.text, line.answer),
-                with_ends(line.value, line.low, line.high) if line.metric else f"{100 * (line.value or 0):.0f} %",
-                number(line.noise),
-                f"{line.metric} ({line.part})"
-                if line.part
-                else line.metric or (UNEXPLAINED if short else line.sentence),
-                line.level if line.metric else "",
-            )
-            for line in lines
-        ),
-    )
-
-
-def representation_table(answer: ComparedAnswer) -> TextTable:
-    """One row for each representation, best first: the ladder's value with its parts, and the factors by rung."""
-    by_name = {one.representation: one for one in answer.representations}
-    names = [*answer.order, *(name for name in by_name if name not in answer.order)]
-    return TextTable(
-        ("representation", "ladder", "own codes", "direction", "readable", "best", "group", "factors"),
-        tuple(
-            (
-                name,
-                *(number(value) for value in _numbers(by_name[name].parts)),
-                "best" if name in answer.best else "",
-                answer.letters.get(name, ""),
-                "; ".join(
-                    f"{group}: {listed(factors, 4)}"
-                    for group in dict.fromkeys(row.group for row in by_name[name].factors)
-                    if (factors := [row.factor for row in by_name[name].factors if row.group == group])
-                )
-                or NOT_KNOWN,
-            )
-            for name in names
-        ),
-    )
-
-
-def _numbers(parts: LadderParts | None) -> tuple[float | None, ...]:
-    return (None,) * 4 if parts is None else (parts.value, parts.own_codes, parts.direction, parts.readable)
 
 
 def number(value: float | None) -> str:
@@ -1160,24 +1204,23 @@ def number(value: float | None) -> str:
 
 def with_ends(value: float | None, low: float | None, high: float | None) -> str:
     """A number with its interval."""
-    return number(value) + ("" if low is None or value is None else f" ({fixed(low, 2)} to {fixed(high, 2)})")
+    return number(value) + ("" if low is None or value is None else f" ({between(low, high)})")
 
 
-def parts_sentence(parts: LadderParts | None) -> str:
-    """The three parts of the ladder and its value in one sentence, shown wherever `identification` is."""
-    return "" if parts is None else say("parts", parts=str(parts), value=parts.value)
+ANSWER_SCHEMA = "unweave.answer/2"
 
 
-SCHEMA = "unweave.answer/2"
+def whole_answer(evaluation: Evaluation) -> Answer | ComparedAnswer:
+    """The answer for one representation; for several, the comparison and the answer for each."""
+    return compared_answer(evaluation) if len(evaluation.representations) > 1 else answer_of(evaluation)
 
 
 def plain_answer(evaluation: Evaluation) -> dict[str, Any]:
-    """The answer for one representation; for several, the comparison and the answer for each.
+    """The whole answer as plain data.
 
     >>> from unweave import evaluate
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
     >>> sorted(plain_answer(evaluate(z, z, metrics="mcc", quick=True)))[:6]
     ['axes', 'factors', 'headline', 'identified', 'next_steps', 'parts']
     """
-    several = len(evaluation.representations) > 1
-    return {"schema": SCHEMA, **plain_data(compared_answer(evaluation) if several else answer_of(evaluation))}
+    return {"schema": ANSWER_SCHEMA, **plain_data(whole_answer(evaluation))}

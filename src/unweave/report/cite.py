@@ -60,24 +60,24 @@ def read_entries(text: str) -> Iterator[Entry]:
 BIBLIOGRAPHY = tuple(read_entries((files("unweave.report") / "references.bib").read_text(encoding="utf-8")))
 
 
-def cited(reference: str) -> list[Entry]:
+def cited_works(reference: str) -> list[Entry]:
     """Return the works that the reference of a card cites.
 
-    >>> [entry.key for entry in cited("Kim and Mnih (2018), 'Disentangling by factorising'")]
+    >>> [entry.key for entry in cited_works("Kim and Mnih (2018), 'Disentangling by factorising'")]
     ['kim2018disentangling']
     """
     return [entry for entry in BIBLIOGRAPHY if entry.cited_as in reference.lower()]
 
 
-def credited(reference: str) -> str:
+def in_text_citation(reference: str) -> str:
     """Return the authors of a metric as an in-text citation.
 
-    >>> credited("Kim and Mnih (2018), 'Disentangling by factorising'")
+    >>> in_text_citation("Kim and Mnih (2018), 'Disentangling by factorising'")
     'Kim and Mnih, 2018'
-    >>> credited("ours, after Kim and Mnih (2018), 'Disentangling by factorising'")
+    >>> in_text_citation("ours, after Kim and Mnih (2018), 'Disentangling by factorising'")
     "unweave's own, after Kim and Mnih, 2018"
     """
-    works = ", ".join(entry.in_text for entry in cited(reference))
+    works = ", ".join(entry.in_text for entry in cited_works(reference))
     if not is_own(reference):
         return works
     return f"unweave's own, after {works}" if works else "unweave's own"
@@ -93,8 +93,8 @@ def bibtex_of(references: Mapping[str, str], version: str) -> str:
 
     The entry of the library lists the metrics that were first defined in it.
     """
-    entries = {entry.key: entry for reference in references.values() for entry in cited(reference)}
-    own = {name: credited(reference) for name, reference in references.items() if is_own(reference)}
+    entries = {entry.key: entry for reference in references.values() for entry in cited_works(reference)}
+    own = {name: in_text_citation(reference) for name, reference in references.items() if is_own(reference)}
     notes = [f"{name} is {whose}".replace("_", r"\_") for name, whose in own.items()]
     fields = [("title", "unweave"), ("version", version), *([("note", "; ".join(notes))] if notes else [])]
     library = Entry("unweave", "software", "unweave", "unweave", tuple(fields))
@@ -136,7 +136,7 @@ def _what(data: Mapping[str, Any]) -> str:
     kinds = Counter(factor["kind"] for factor in data["factors"])
     d, n = len(data["factors"]), data["n_rows"]
     stated = f"{'factor' if d == 1 else 'factors'} ({listed([f'{count} {kind}' for kind, count in kinds.items()])})"
-    codes = listed([_named(entry) for entry in data["representations"]], at_most=8)
+    codes = listed([_named_representation(entry) for entry in data["representations"]], at_most=8)
     return f"{codes}{f' against d = {d} {stated}' if d else ''} on n = {n:,} samples"
 
 
@@ -145,7 +145,7 @@ def _versions(versions: Mapping[str, str]) -> str:
     return f"unweave {versions.get('unweave', '')} ({others})"
 
 
-def _named(entry: Mapping[str, Any]) -> str:
+def _named_representation(entry: Mapping[str, Any]) -> str:
     name = "a representation" if entry["name"] == "codes" else f"the representation '{entry['name']}'"
     return f"{name} of m = {counted(entry['n_codes'], 'code')}"
 
@@ -158,7 +158,7 @@ def _metrics_in_words(metrics: list[dict[str, Any]]) -> str:
     """
     by_details: dict[str, dict[str, None]] = {}
     for metric in metrics:
-        by_details.setdefault(credited(metric["reference"]), {})[metric["label"]] = None
+        by_details.setdefault(in_text_citation(metric["reference"]), {})[metric["label"]] = None
     return "; ".join(
         f"{listed(list(names), at_most=50)}{f' ({details})' if details else ''}"
         for details, names in by_details.items()
@@ -188,13 +188,9 @@ def _draw_noun(kind: str) -> str:
 def _interval_sentences(intervals: Iterable[Mapping[str, Any]]) -> list[str]:
     used = dict.fromkeys((interval["level"], interval["kind"]) for interval in intervals)
     return [
-        f"Intervals are {f'{_percent(level)} ' if level else ''}{kind} intervals over samples." for level, kind in used
+        f"Intervals are {f'{100 * level:g} % ' if level else ''}{kind} intervals over samples." for level, kind in used
     ]
 
 
 def _range(numbers: list[int]) -> str:
     return f"{min(numbers):,}" if min(numbers) == max(numbers) else f"{min(numbers):,} to {max(numbers):,}"
-
-
-def _percent(level: float) -> str:
-    return f"{100 * level:g} %"

@@ -19,7 +19,7 @@ from unweave.arrays import FloatArray
 from unweave.errors import InputError, UnweaveError
 from unweave.evaluation import Evaluation
 from unweave.evidence import Evidence
-from unweave.metrics.manifolds import Spectrum, traversals
+from unweave.metrics.manifolds import Spectrum, square_image, traversals
 from unweave.report.html import content_policy
 from unweave.report.terminal import plain_table
 from unweave.sentences import counted
@@ -109,10 +109,8 @@ def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:
                 f"{n_outputs}: state channels, height and width of its images."
             )
         return stated
-    for n_channels in (1, 3):
-        side = math.isqrt(n_outputs // n_channels)
-        if n_channels * side * side == n_outputs and side > 1:
-            return n_channels, side, side
+    if (inferred := square_image(n_outputs)) is not None:
+        return inferred
     raise InputError(
         f"A decoder with {n_outputs} outputs does not return square images with 1 or 3 channels: state their shape "
         "with --image-shape CHANNELS,HEIGHT,WIDTH."
@@ -177,7 +175,7 @@ def _embedded(figure: Figure) -> str:
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-MOST_ROWS = 30
+LATENTS_SHOWN = 30
 
 
 def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None = None) -> Group:
@@ -190,14 +188,14 @@ def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None =
     shown = plain_table()
     for heading in ("latent", "entropy", "+-", "kept so far", "shares most with", "nats"):
         shown.add_column(heading, justify="left" if heading in ("latent", "shares most with") else "right")
-    for rank, i in enumerate(found.order[:MOST_ROWS]):
+    for rank, i in enumerate(found.order[:LATENTS_SHOWN]):
         kept = f"{found.cumulative[rank]:.3f}" if rank < len(found.cumulative) else ""
         partner = (found.names[partners[i]], f"{matrix[i, partners[i]]:.3f}") if len(found.names) > 1 else ("", "")
         shown.add_row(
             found.names[i], f"{found.entropies[i]:.3f}", f"{found.standard_errors[i]:.3f}", kept, partner[0], partner[1]
         )
     notes = list(evaluation.notes)
-    rest = len(found.names) - MOST_ROWS
+    rest = len(found.names) - LATENTS_SHOWN
     are = "is" if rest == 1 else "are"
     return Group(
         Text(_heading(found, evaluation)),

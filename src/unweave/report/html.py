@@ -6,6 +6,7 @@ import base64
 import functools
 import hashlib
 import json
+import re
 import struct
 import sys
 import zlib
@@ -13,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from statistics import fmean, stdev
+from typing import Any, TypeVar
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -27,11 +29,13 @@ from unweave.evidence.columns import plain
 from unweave.metrics import mig
 from unweave.metrics.matrices import factor_entropies
 from unweave.report.summary import EVER_LESS, summarise
-from unweave.sentences import brief, counted, fixed, listed, p_value, say
+from unweave.sentences import between, brief, counted, fixed, listed, p_value, say
 from unweave.trust.verdict_record import Level
 from unweave.whole_files import write_output
 
 Colour = tuple[int, int, int]
+
+Item = TypeVar("Item")
 
 
 def _ramp(text: str) -> tuple[Colour, ...]:
@@ -115,12 +119,23 @@ def png(values: Sequence[Sequence[float | None]], scale: tuple[float, float], ra
     """Return the bytes of a PNG with a palette and eight bits per pixel (PNG specification, section 11)."""
     shares = np.abs(np.array(values, dtype=object).astype(np.float64)) / scale[1]
     levels = np.where(np.isnan(shares), N_LEVELS, np.rint(np.clip(shares, 0.0, 1.0) * (N_LEVELS - 1)))
-    # the PNG format starts every line with its filter type, and 0 means no filter
-    lines = np.pad(np.nan_to_num(levels).astype(np.uint8), ((0, 0), (1, 0))).tobytes()
-    header = struct.pack(">IIBBBBB", len(values[0]), len(values), 8, 3, 0, 0, 0)
     palette = b"".join(bytes(colour) for colour in [*ramp, UNDEFINED])
-    chunks = [(b"IHDR", header), (b"PLTE", palette), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, content) for kind, content in chunks)
+    return _png(np.nan_to_num(levels).astype(np.uint8)[:, :, None], palette)
+
+
+def _png(pixels: NDArray[np.uint8], palette: bytes = b"") -> bytes:
+    """Return the PNG file of an image of shape height x width x channels; one channel is grey or has a palette."""
+    height, width, channels = pixels.shape
+    # the PNG format starts every line with its filter type, and 0 means no filter
+    lines = np.pad(pixels.reshape(height, -1), ((0, 0), (1, 0))).tobytes()
+    header = struct.pack(">IIBBBBB", width, height, 8, 3 if palette else 0 if channels == 1 else 2, 0, 0, 0)
+    chunks = {
+        b"IHDR": header,
+        **({b"PLTE": palette} if palette else {}),
+        b"IDAT": zlib.compress(lines, 9),
+        b"IEND": b"",
+    }
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, content) for kind, content in chunks.items())
 
 
 def _chunk(kind: bytes, content: bytes) -> bytes:
@@ -263,25 +278,15 @@ def _picture(*rows: NDArray[np.float32]) -> str:
     return "data:image/png;base64," + base64.b64encode(_png(pixels.transpose(1, 2, 0))).decode("ascii")
 
 
-def _png(pixels: NDArray[np.uint8]) -> bytes:
-    """Return the PNG file of an image of shape height x width x channels, with 1 or 3 channels."""
-    height, width, channels = pixels.shape
-    lines = np.zeros((height, 1 + width * channels), dtype=np.uint8)  # 0 in front of every line means no filter
-    lines[:, 1:] = pixels.reshape(height, -1)
-
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 0 if channels == 1 else 2, 0, 0, 0)
-    parts = (chunk(b"IHDR", head), chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)), chunk(b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
-
-
 MOST_BYTES = 3_000_000
 
 MOST_BYTES_OF_DATA = 400_000
 
-TIE_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+FEW_VALUES = 12
+
+MOST_COLUMNS = 24  # factors that a table with a row for every representation shows
+
+SEED = re.compile(r"(.+?)[\s,;_/:.(-]+(?:seed|run|trial)[\s_=:.-]*\d+\)?", re.IGNORECASE)
 
 
 def html_page(evaluation: Evaluation, pictures: CodePictures | None = None) -> str:
@@ -310,13 +315,13 @@ def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -
         pictures=pictures,
         has=_what_there_is(summary),
         matrix_groups=_grouped(summary["matrices"], lambda matrix: (matrix["name"], tuple(matrix["metrics"]))),
-        chart_groups=_grouped(summary["charts"], lambda chart: chart["label"]),
-        **{"by_factor": None, **summary["tables"]},
+        **(_compared(summary) if len(summary["data"]["representations"]) > 1 else summary["tables"]),
         script=script,
         style=style,
         policy=content_policy(style, script),
         pairs=_pairs(summary),
         embedded=_embedded(summary),
+        points=_embedded(_points(summary)) if any(summary["drawn_codes"].values()) else "",
     )
 
 
@@ -349,6 +354,7 @@ def _page_templates() -> tuple[Template, str]:
         lstrip_blocks=True,
     )
     environment.filters.update(brief=brief, fixed=fixed, listed=listed)
+    environment.tests["has"] = lambda items, item: item in items
     environment.globals.update(
         place=_place,
         span=_span,
@@ -358,7 +364,11 @@ def _page_templates() -> tuple[Template, str]:
         counted=counted,
         best_rows=_best_rows,
         dots=_dots,
-        tie=lambda groups: "".join(TIE_LETTERS[k] for k in groups if k < len(TIE_LETTERS)),
+        between=between,
+        mean=fmean,
+        deviation=lambda values: fixed(stdev(values), 2) if stdev(values) >= 0.005 else "< 0.005",
+        shared_names=_shared_names,
+        rest_of=lambda name, group: name[len(group) :].strip(" ,;_/:.()-"),
         ramps={"light": LIGHT, "dark": DARK},
         hexadecimal=hexadecimal,
         text_on=text_on,
@@ -375,6 +385,7 @@ def _what_there_is(summary: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "one_axis": next(iter(axes)) if len(axes) == 1 else None,
         "several": len(summary["data"]["representations"]) > 1,
+        "factors": any(cell["per_factor"] for cell in cells),
         "verdict": any(cell["verdict"] for cell in cells),
         "floor": any(cell["floor"] for cell in cells),
         "chance": not any(cell["floor"] for cell in cells) and any(cell["chance"] is not None for cell in cells),
@@ -386,8 +397,51 @@ def _what_there_is(summary: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _grouped(items: list[dict[str, Any]], key: Any) -> list[list[dict[str, Any]]]:
-    groups: dict[Any, list[dict[str, Any]]] = {}
+def _compared(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """What the tables with a row for every representation need: their order and groups of seeds, and cells by name."""
+    answer, names = summary["answer"], [one["name"] for one in summary["data"]["representations"]]
+    ladders = {one["representation"]: one["parts"] for one in answer["representations"] if one["parts"]}
+    first = next(iter(summary["rankings"].values()), {"ranked": ()})["ranked"]
+    order = list(dict.fromkeys([*answer["order"], *(entry["representation"] for entry in first), *names]))
+    groups = _grouped(order, lambda name: found[1] if (found := SEED.fullmatch(name)) else name)
+    if len(ladders) == len(names):  # the group with the best seed need not be the best group
+        groups.sort(key=lambda group: -fmean(ladders[name]["value"] for name in group))
+    return {
+        "blocks": [{"name": SEED.sub(r"\1", of[0]) if len(of) > 1 else of[0], "members": of} for of in groups],
+        "ladders": ladders,
+        "rankings": summary["rankings"],
+        "by_label": {metric["label"]: metric for metric in summary["metrics"]},
+        "factors": [factor["name"] for factor in summary["data"]["factors"]][:MOST_COLUMNS],
+        "steps": _shared_steps(answer["next_steps"], names),
+    }
+
+
+def _shared_steps(steps: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Steps that begin with the name of a representation, once for all representations that share them."""
+    shared: dict[str, list[str]] = {}
+    for step in steps:
+        name = next((name for name in names if step.startswith(f"{name}: ")), "")
+        shared.setdefault(step.removeprefix(f"{name}: "), []).append(name)
+    return [f"{listed(of, 3)}: {text}" if of[0] else text for text, of in shared.items()]
+
+
+def _shared_names(scores: Sequence[str]) -> str:
+    """The scores that share a reason, such as 'mcc of A' and 'mcc of B', by metric."""
+    by_metric = _grouped(list(scores), lambda score: score.partition(" of ")[0])
+    shown = [
+        f"{of[0].partition(' of ')[0]} of {len(of)} representations" if len(of) > 2 else listed(of) for of in by_metric
+    ]
+    return listed(shown, 12)
+
+
+def _points(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Positions of factors and codes on some rows, from which the page draws the scatter plot of a cell."""
+    factors = {pair["factor"]: pair["x"] for of_one in summary["pairs"].values() for pair in of_one}
+    return {"factors": factors, "codes": summary["drawn_codes"]}
+
+
+def _grouped(items: list[Item], key: Callable[[Item], object]) -> list[list[Item]]:
+    groups: dict[object, list[Item]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return list(groups.values())
@@ -428,8 +482,13 @@ def _pairs(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _dots(pair: Mapping[str, Any]) -> str:
-    """Return the SVG path of a scatter plot with one dot per row; the code is on the vertical axis."""
-    return "".join(f"M{90 * x:.0f} {56 - 56 * y:.0f}h0" for x, y in zip(pair["x"], pair["y"], strict=True))
+    """Return the SVG path of a scatter plot with one dot per row; the code is on the vertical axis.
+
+    Dots of a factor with few values are spread a little, so that they do not hide each other.
+    """
+    width = 0.0 if len(set(pair["x"])) > FEW_VALUES else 0.12 / max(len(set(pair["x"])) - 1, 1)
+    spread = [90 * (x * (1 - width) + width * (0.618 * k % 1)) for k, x in enumerate(pair["x"])]
+    return "".join(f"M{x:.0f} {56 - 56 * y:.0f}h0" for x, y in zip(spread, pair["y"], strict=True))
 
 
 def _embedded(summary: Mapping[str, Any]) -> str:

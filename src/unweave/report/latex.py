@@ -246,6 +246,9 @@ MARK_WORDS = {
 }
 
 
+MARK_NAMES = {Level.CAUTION: "dagger", Level.NOISE: "degree sign", Level.DO_NOT_USE: "double dagger"}
+
+
 def _n_seeds(found: GroupedScores) -> str:
     counts = sorted({len(score.values) for scores in found.scores.values() for score in scores if score.values})
     return "no" if not counts else str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
@@ -263,7 +266,7 @@ def _after(cell: PaperCell, digits: int) -> str:
     """What follows the number in a column of siunitx: the interval and the mark."""
     if cell.number is None:
         return ""
-    ends = " [{}, {}]".format(*(_signed(end, digits) for end in cell.ends)) if cell.ends else ""
+    ends = " [{}, {}]".format(*(fixed(end, digits).replace(MINUS, "$-$") for end in cell.ends)) if cell.ends else ""
     return ends + (cell.level.latex_mark if cell.level else "")
 
 
@@ -290,10 +293,6 @@ def _column_format(cells: Sequence[PaperCell], digits: int) -> str:
     return f"table-format={sign}{whole}{decimals}" + (f"({max(n_digits, digits)})" if spreads else "")
 
 
-def _signed(value: float, digits: int) -> str:
-    return fixed(value, digits).replace(MINUS, "$-$")
-
-
 def latex_rows(summary: Mapping[str, Any]) -> str:
     """Return one row for each representation, after comments that name the columns and explain the marks.
 
@@ -307,8 +306,9 @@ def latex_rows(summary: Mapping[str, Any]) -> str:
     if levels:
         stated = " or ".join(f"{100 * level:g} %" for level in levels)
         lines.append(f"% in brackets: {stated} intervals over samples")
-    if any(map(_mark, cells)):
-        lines.append("% dagger: use with caution on these data; double dagger: do not use on these data")
+    shown = {cell["verdict"]["level"] for cell in cells if cell["verdict"]}
+    marks = [f"{name}: {MARK_WORDS[level]}" for level, name in MARK_NAMES.items() if level in shown]
+    lines += [f"% {'; '.join(marks)}"] if marks else []
     for entry in summary["data"]["representations"]:
         lines.append(_row([entry["name"]], [_full_cell(metric, entry["name"]) for metric in metrics]))
     return "\n".join(lines)

@@ -6,12 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console, Group
+from rich.console import Group
 from rich.text import Text
 from scipy import stats
 
@@ -22,6 +21,7 @@ from unweave.evidence.columns import data_frame
 from unweave.options import checks_options
 from unweave.report.answer import IN_CODES, QuestionLine, TextTable, question_lines
 from unweave.report.html import content_policy, read_evaluation
+from unweave.report.tables import plain_text
 from unweave.report.terminal import plain_table
 from unweave.sentences import counted, fixed, listed
 from unweave.trust.verdict_record import Level
@@ -151,9 +151,7 @@ class Leaderboard:
         return Group(*parts, *(Text(sentence, style="dim") for sentence in self._legend()))
 
     def __str__(self) -> str:
-        console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
-        console.print(self)
-        return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+        return plain_text(self)
 
 
 STYLE = (

@@ -7,22 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unweave.evaluation import Evaluation
-from unweave.report.answer import (
-    Answer,
-    ComparedAnswer,
-    answer_of,
-    compared_answer,
-    factor_table,
-    latent_table,
-    layer_table,
-    left_out,
-    parts_sentence,
-    question_table,
-    representation_table,
-    with_ends,
-)
+from unweave.report.answer import Answer, ComparedAnswer, TextTable, whole_answer
 from unweave.report.summary import summarise
-from unweave.sentences import NOTHING, counted, fixed, listed, p_value, say
+from unweave.sentences import NOTHING, between, counted, fixed, listed, p_value, say
 
 MEANT = re.compile(r"[\\`*_\[\]|~]")
 
@@ -70,11 +57,10 @@ def markdown_page(evaluation: Evaluation) -> str:
 
 def _answer(evaluation: Evaluation) -> list[str]:
     """Return the parts of the answer: headline, tables, the text to report and the next steps."""
-    several = len(evaluation.representations) > 1
-    answer = compared_answer(evaluation) if several else answer_of(evaluation)
+    answer = whole_answer(evaluation)
     return [
         f"**{plain(answer.headline)}**",
-        *(_compared(answer) if isinstance(answer, ComparedAnswer) else _tables(answer)),
+        *(_comparison(answer) if isinstance(answer, ComparedAnswer) else _tables(answer)),
         f"**Report:** {plain(answer.report)}",
         "**Next:**\n\n" + _list(map(plain, answer.next_steps)),
     ]
@@ -88,31 +74,21 @@ def _codes(entry: Mapping[str, Any]) -> str:
 
 
 def _tables(answer: Answer) -> list[str]:
-    sentences = (left_out(answer.factors), answer.identified, parts_sentence(answer.parts), answer.axes)
-    factors, questions = factor_table(answer.factors), question_table(answer.questions)
     if answer.spectrum is not None:
-        latents = latent_table(answer.spectrum)
-        return [_table(latents.heads, latents.rows), plain(answer.identified), answer.reading[0]]
+        return [_text_table(answer.spectrum.table()), plain(answer.identified), answer.reading[0]]
     return [
-        *([_table(factors.heads, factors.rows), plain(" ".join(filter(None, sentences)))] if factors.rows else []),
+        *([_text_table(answer.factor_table()), plain(answer.below_factors)] if answer.factors else []),
         answer.reading[0],
-        *([_table(questions.heads, questions.rows), answer.reading[1]] if questions.rows else []),
+        *([_text_table(answer.question_table()), answer.reading[1]] if answer.questions else []),
     ]
 
 
-def _compared(answer: ComparedAnswer) -> list[str]:
-    found = representation_table(answer)
-    parts = [_table(found.heads, found.rows), say("reading_of_representations")] if answer.order else []
+def _comparison(answer: ComparedAnswer) -> list[str]:
+    parts = [_text_table(answer.table()), say("reading_of_representations")] if answer.order else []
     if answer.layers is not None:
-        by_factor = layer_table(answer.layers)
-        parts += [_table(by_factor.heads, by_factor.rows), answer.layers.reading]
+        parts += [_text_table(answer.layers.table()), answer.layers.reading]
     for question in answer.questions:
-        rows = [
-            [entry.representation, with_ends(entry.value, entry.low, entry.high), entry.verdict, "best" * entry.best]
-            for entry in question.ranked
-        ]
-        table = _table(["representation", "score", "verdict", "best group"], rows)
-        parts.append(f"{plain(question.text)} By {plain(question.metric)}.\n\n{table}")
+        parts.append(f"{plain(question.text)} By {plain(question.metric)}.\n\n{_text_table(question.table())}")
     return parts
 
 
@@ -127,14 +103,14 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
                 _score(cell),
                 fixed(floor.get("mean")),
                 "" if floor else fixed(cell["chance"]),
-                f"{fixed(interval['low'])} to {fixed(interval['high'])}" if interval else "",
+                between(interval["low"], interval["high"], 3) if interval else "",
                 fixed(cell["calibrated"]),
                 p_value(floor.get("p_value"), floor.get("resolution")),
                 cell["verdict"]["level"] if cell["verdict"] else "",
                 cell["problem"] or _first_reason(cell),
             ]
         )
-    return _table(["metric", "score", "floor", "chance", "interval", "calibrated", "p", "verdict", "why"], rows)
+    return _table(["metric", "score", "noise", "chance", "interval", "calibrated", "p", "verdict", "why"], rows)
 
 
 def _side_by_side(summary: Mapping[str, Any]) -> str:
@@ -196,6 +172,10 @@ def _per_factor(summary: Mapping[str, Any], several: bool) -> str:
         )
         rows.append([whose, ". ".join(filter(None, [bars, chart["sentence"]]))])
     return _table(["metric", "factors"], rows)
+
+
+def _text_table(table: TextTable) -> str:
+    return _table(table.heads, table.rows)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

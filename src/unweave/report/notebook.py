@@ -8,26 +8,13 @@ from html import escape
 
 from unweave.auditing.properties import Audit
 from unweave.evaluation import Evaluation
-from unweave.report.answer import (
-    Answer,
-    ComparedAnswer,
-    answer_of,
-    compared_answer,
-    factor_table,
-    latent_table,
-    layer_table,
-    left_out,
-    parts_sentence,
-    question_table,
-    representation_table,
-    with_ends,
-)
+from unweave.report.answer import Answer, ComparedAnswer, TextTable, whole_answer
 from unweave.score import Score
 from unweave.sentences import fixed
 from unweave.trust.comparison import Comparison
 from unweave.trust.diagnosis import Diagnosis
 
-MOST_ROWS = 40
+ROWS_SHOWN = 40
 
 
 def notebook_view(evaluation: Evaluation) -> str:
@@ -38,8 +25,7 @@ def notebook_view(evaluation: Evaluation) -> str:
     >>> notebook_view(evaluate(z, z, metrics="mcc", quick=True))[:5]
     '<div>'
     """
-    several = len(evaluation.representations) > 1
-    answer = compared_answer(evaluation) if several else answer_of(evaluation)
+    answer = whole_answer(evaluation)
     tables = _of_several(answer) if isinstance(answer, ComparedAnswer) else _of_one(answer)
     steps = "".join(f"<li>{escape(step)}</li>" for step in answer.next_steps)
     return (
@@ -50,32 +36,28 @@ def notebook_view(evaluation: Evaluation) -> str:
 
 
 def _of_one(answer: Answer) -> Iterable[str]:
-    factors, questions = factor_table(answer.factors), question_table(answer.questions)
     if answer.spectrum is not None:
-        latents = latent_table(answer.spectrum)
-        yield _table(latents.heads, latents.rows)
-    if factors.rows:
-        yield _table(factors.heads, factors.rows)
-    sentences = (left_out(answer.factors), answer.identified, parts_sentence(answer.parts), answer.axes)
-    yield f"<p>{escape(' '.join(filter(None, sentences)))}</p>"
-    if questions.rows:
-        yield _table(questions.heads, questions.rows)
+        yield _text_table(answer.spectrum.table())
+    if answer.factors:
+        yield _text_table(answer.factor_table())
+    yield f"<p>{escape(answer.below_factors)}</p>"
+    if answer.questions:
+        yield _text_table(answer.question_table())
     yield from (f"<p>{escape(sentence)}</p>" for sentence in answer.reading if sentence)
 
 
 def _of_several(answer: ComparedAnswer) -> Iterable[str]:
-    found = representation_table(answer)
-    yield _table(found.heads, found.rows[:MOST_ROWS])
+    yield _text_table(answer.table())
     if answer.layers is not None:
-        by_factor = layer_table(answer.layers)
-        yield _table(by_factor.heads, by_factor.rows[:MOST_ROWS]) + f"<p>{escape(answer.layers.reading)}</p>"
+        yield _text_table(answer.layers.table()) + f"<p>{escape(answer.layers.reading)}</p>"
     for question in answer.questions:
-        ranked = [
-            [entry.representation, with_ends(entry.value, entry.low, entry.high), entry.verdict, "best" * entry.best]
-            for entry in question.ranked[:MOST_ROWS]
-        ]
         yield f"<p>{escape(question.text)} By {escape(question.metric)}.</p>"
-        yield _table(["representation", "score", "verdict", ""], ranked)
+        table = question.table()
+        yield _table((*table.heads[:-1], ""), table.rows[:ROWS_SHOWN])
+
+
+def _text_table(table: TextTable) -> str:
+    return _table(table.heads, table.rows[:ROWS_SHOWN])
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -93,7 +75,7 @@ def score_view(score: Score) -> str:
     parts = [f"<p><b>{escape(score.metric or 'score')} = {_cell_number(score.value)}</b></p>"]
     for heading, numbers in (("factor", score.per_factor), ("code", score.per_code)):
         if numbers:
-            rows = [[name, _cell_number(number)] for name, number in list(numbers.items())[:MOST_ROWS]]
+            rows = [[name, _cell_number(number)] for name, number in list(numbers.items())[:ROWS_SHOWN]]
             parts.append(_table([heading, "score"], rows))
     return _block([*parts, _listed([*map(str, score.findings), *map(str, score.caveats)])])
 
@@ -134,7 +116,7 @@ def comparison_view(comparison: Comparison) -> str:
     rows = [[name, _cell_number(score), comparison.letters.get(name, "")] for name, score in comparison.scores.items()]
     said = [*([str(comparison.reason)] if comparison.reason else []), *map(str, comparison.notes)]
     shared = ["Scores that share a letter do not differ significantly."] if len(rows) > 1 else []
-    table = _table(["representation", "score", "group"], rows[:MOST_ROWS])
+    table = _table(["representation", "score", "group"], rows[:ROWS_SHOWN])
     return _block([f"<p><b>{escape(comparison.metric)}</b></p>", table, _listed([*shared, *said])])
 
 

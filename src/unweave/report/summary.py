@@ -12,36 +12,22 @@ from typing import Any
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.card import Metric
 from unweave.codec import plain_data
-from unweave.estimators.posteriors import DecompositionInformation
 from unweave.evaluation import Evaluation, Row
-from unweave.evidence import Evidence
-from unweave.metrics import (
-    redundancy_lower_bound,
-    redundancy_upper_bound,
-    synergy_lower_bound,
-    synergy_upper_bound,
-    unibound,
-    unique_upper_bound,
-)
-from unweave.metrics.decomposition import SAMPLING, partial_information
-from unweave.metrics.matrices import varying
+from unweave.evaluation.environments import Environments
 from unweave.report.answer import (
-    answer_of,
+    ANSWER_SCHEMA,
+    Answer,
+    ComparedAnswer,
     by_question,
     code_lists,
-    compared_answer,
     compared_by,
     fitting_advice,
-    layer_table,
-    n_rows_given,
     noise_sentence,
-    parts_sentence,
-    plain_answer,
-    representation_table,
+    none_if_nan,
     shared_reasons,
-    shown_factors,
+    sizes_in_words,
+    whole_answer,
 )
 from unweave.report.cite import bibtex, methods_paragraph
 from unweave.report.latex import latex_rows
@@ -125,9 +111,9 @@ def floor_fields(row: Row) -> dict[str, Any] | None:
         "mean": floor.floor,
         "low": float(low),
         "high": float(high),
-        "p_value": _known(floor.p_value),
-        "resolution": _known(floor.resolution),
-        "calibrated": _known(floor.calibrated),
+        "p_value": none_if_nan(floor.p_value),
+        "resolution": none_if_nan(floor.resolution),
+        "calibrated": none_if_nan(floor.calibrated),
         "kind": floor.kind,
         "n_draws": len(draws),
         "note": " ".join(map(str, floor.notes)),
@@ -160,7 +146,7 @@ def verdict_fields(row: Row, evaluation: Evaluation) -> dict[str, Any] | None:
         return None
     if row.level is Level.NOISE and row.noise_floor is not None:
         floor = row.noise_floor
-        known = {"quantity": "noise floor", "measured": _known(floor.floor), "section": SECTIONS["P4"], "how": ""}
+        known = {"quantity": "noise floor", "measured": none_if_nan(floor.floor), "section": SECTIONS["P4"], "how": ""}
         return {"level": row.level, "reasons": [{"sentence": noise_sentence(row), **known, "instead": ""}]}
     reasons = [
         _reason_fields(reason) | {"instead": fitting_advice(reason, evaluation, row.representation)}
@@ -182,14 +168,10 @@ def _reason_fields(reason: Reason) -> dict[str, Any]:
     return {
         "sentence": reason.sentence,
         "quantity": reason.quantity,
-        "measured": _known(reason.measured),
+        "measured": none_if_nan(reason.measured),
         "section": reason.section,
         "how": reason.how,
     }
-
-
-def _known(number: float) -> float | None:
-    return None if math.isnan(number) else float(number)
 
 
 # key, name, and whether the number is a share, which the page shows as a bar as well
@@ -285,59 +267,6 @@ def _chart(title: str, values: dict[str, float | None], detail: Detail) -> dict[
     return {"title": title, "bars": bars, "sentence": sentence}
 
 
-TERMS = {
-    "unique": (unibound, unique_upper_bound),
-    "redundant": (redundancy_lower_bound, redundancy_upper_bound),
-    "synergistic": (synergy_lower_bound, synergy_upper_bound),
-}
-
-
-@dataclass(frozen=True)
-class FactorBand:
-    """Information about one factor in nats.
-
-    ``single`` is the information of the best code, ``rest`` that of all other codes, and ``whole`` that of all codes.
-    """
-
-    factor: str
-    code: str
-    single: float
-    rest: float
-    whole: float
-    entropy: float
-
-    @property
-    def interaction(self) -> float:
-        """Lower bound of the redundancy if positive; if negative, its size is a lower bound of the synergy."""
-        return self.single + self.rest - self.whole
-
-
-def factor_bands(evidence: Evidence, estimator: DecompositionInformation = SAMPLING) -> list[FactorBand]:
-    """Return the band of each factor that varies, for the code that carries most information about it."""
-    found = partial_information(evidence, estimator)
-    single, rest = np.maximum(found.single, 0.0), np.maximum(found.rest, 0.0)
-    # for continuous factors, the closed forms return no entropy
-    entropies = np.full(evidence.n_factors, np.nan) if found.entropies is None else found.entropies
-    bands = []
-    for j in np.flatnonzero(varying(evidence)):
-        i = int(single[:, j].argmax())
-        whole = max(float(found.whole[j]), float(single[i, j]), float(rest[i, j]))
-        names = evidence.factor_names[j], evidence.code_names[i]
-        bands.append(FactorBand(*names, float(single[i, j]), float(rest[i, j]), whole, float(entropies[j])))
-    return bands
-
-
-def term_intervals(
-    evidence: Evidence, estimator: DecompositionInformation = SAMPLING, normalise: bool = True
-) -> dict[str, tuple[float, float]]:
-    """Return the bounds of the unique, redundant and synergistic information, averaged as in 002, Eq. 6."""
-
-    def bound(metric: Metric) -> float:
-        return metric(evidence, estimator=estimator, normalise=normalise).value
-
-    return {term: (bound(lower), bound(upper)) for term, (lower, upper) in TERMS.items()}
-
-
 def factor_charts(metric: dict[str, Any], factors: Sequence[str], detail: Detail) -> list[dict[str, Any]]:
     """Return one chart for each representation for which the metric has a score per factor.
 
@@ -428,6 +357,7 @@ def summarised_matrix(
         "name": shown.part,
         "title": shown.part.removesuffix("_matrix").replace("_", " "),
         "meaning": shown.meaning,
+        "columns": shown.columns,
         "n_rows": len(rows),
         "n_columns": len(columns),
         "signed": signed,
@@ -520,7 +450,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     >>> summary["schema"], round(summary["metrics"][0]["cells"][0]["value"], 6)
     ('unweave.report/3', 1.0)
     """
-    data, names = evaluation.data, evaluation.representations
+    data, names, answer = evaluation.data, evaluation.representations, whole_answer(evaluation)
     metrics = [_metric(evaluation, label) for label in evaluation.labels]
     matrices = [matrix_summaries(evaluation, name, detail) for name in names]
     charts = [chart for metric in metrics for chart in factor_charts(metric, data.factor_names, detail)]
@@ -529,14 +459,15 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "schema": SCHEMA,
         "title": _title(evaluation),
         "subtitle": _subtitle(evaluation),
-        "answer": plain_answer(evaluation),
-        "tables": _tables(evaluation),
+        "answer": {"schema": ANSWER_SCHEMA, **plain_data(answer)},
+        "tables": _tables(answer),
         "screening": code_lists(evaluation),
         "questions": [
             {"name": question.name, "text": question.text, "metrics": labels}
             for question, labels in by_question(evaluation).items()
         ],
         "pairs": data.matched_pairs,
+        "drawn_codes": data.drawn_codes,
         "rankings": _rankings(evaluation) if len(names) > 1 else {},
         "trusted": trusted_scores(metrics) if data.factors else say("verdicts_need_factors"),
         "data": {
@@ -559,6 +490,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "charts_left_out": len(charts[n_charts:]),
         "diagnosis": [diagnosis_summary(evaluation, name, detail) for name in names] if data.n_rows else [],
         "traversals": data.traversals.get(names[0], ()) if len(names) == 1 else (),
+        "environments": [_environments(name, found) for name, found in data.environments.items()],
     }
     summary["writing"] = {
         "methods": methods_paragraph(summary),
@@ -568,20 +500,12 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     return plain_data(summary)
 
 
-def _tables(evaluation: Evaluation) -> dict[str, Any]:
+def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
     """Return what the page takes from the typed answer: tables, and the sentence with the parts of the ladder."""
-    if len(evaluation.representations) > 1:
-        compared = compared_answer(evaluation)
-        by_factor = None if compared.layers is None else layer_table(compared.layers)
-        return {
-            "representations": representation_table(compared),
-            "by_factor": by_factor,
-            "shown_factors": [],
-            "parts": "",
-        }
-    answer = answer_of(evaluation)
-    shown = [plain_data(row) | {"leaks": row.leaks} for row in shown_factors(answer.factors)]
-    return {"shown_factors": shown, "parts": parts_sentence(answer.parts)}
+    if isinstance(answer, ComparedAnswer):
+        return {}
+    shown = [plain_data(row) | {"leaks": row.leaks} for row in answer.shown_factors]
+    return {"shown_factors": shown, "parts": answer.parts_sentence}
 
 
 def _rankings(evaluation: Evaluation) -> dict[str, Any]:
@@ -689,23 +613,34 @@ def _level_counts(metrics: list[dict[str, Any]]) -> dict[str, int]:
 def _title(evaluation: Evaluation) -> str:
     names = evaluation.representations
     if len(names) > 1:
-        return f"{listed(list(names), at_most=4)} compared"
+        return f"{listed(list(names)) if len(names) <= 3 else f'{len(names)} representations'} compared"
     if not evaluation.data.n_rows:
         return "How the decoder uses its latents"
     return "What the codes contain" if names == ("codes",) else f"What {names[0]} contains"
+
+
+def _environments(representation: str, found: Environments) -> dict[str, Any]:
+    """What the page shows of the environments of one representation."""
+    rows = [
+        {
+            "name": name,
+            "n_rows": found.n_rows[name],
+            "sets": ", ".join(f"{code} ({fixed(found[name, code].shift, 2)})" for code in found.direct(name)),
+            "others": ", ".join(code for code in found.shifted(name) if code not in found.direct(name)),
+            "verdict": found.verdict(name),
+        }
+        for name in found.names
+    ]
+    edges = ", ".join(f"{cause} \N{RIGHTWARDS ARROW} {effect}" for cause, effect in found.edges)
+    about = {"headline": found.headline, "n_reference": found.n_rows[found.reference], "notes": found.notes}
+    return {"representation": representation, "rows": rows, "edges": edges, **about}
 
 
 def _subtitle(evaluation: Evaluation) -> str:
     data = evaluation.data
     if not data.n_rows:
         return "A decoder alone, without factors and codes."
-    sizes = [entry.n_codes for entry in data.representations.values()]
-    codes = counted(sizes[0], "code") if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,} codes"
-    given = {entry.n_codes for entry in data.screening.values()}
-    if len(data.screening) == len(sizes) == 1:
-        codes = f"{sizes[0]:,} of {counted(max(given), 'code')}"
-    n_all = n_rows_given(data)
-    rows = f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
+    codes, rows = sizes_in_words(data)
     dropped = f"; {counted(data.n_dropped, 'row')} with missing values dropped" if data.n_dropped else ""
     factors = f"{counted(len(data.factors), 'factor')} and " if data.factors else ""
     return f"{factors}{codes} on {rows}{dropped}."

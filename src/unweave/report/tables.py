@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from io import StringIO
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unweave.evaluation.concepts import ConceptReport
+from unweave.evaluation.environments import Environments
 from unweave.evaluation.probe import ProbeReport
 from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.evaluation.similarity import Similarity
@@ -39,7 +41,7 @@ def concept_table(found: ConceptReport) -> Group:
         shown.add_column(heading, justify="left" if heading in ("concept", "best code") else "right")
     for row in rows[:MOST_CONCEPTS]:
         numbers = [
-            number for name in measures for number in (_with_interval(row, name), _defined(row[f"{name}_floor"]))
+            number for name in measures for number in (_with_interval(row, name), _two_decimals(row[f"{name}_floor"]))
         ]
         shown.add_row(
             row["concept"],
@@ -69,10 +71,10 @@ def _best_code(row: dict[str, Any]) -> str:
 
 def _with_interval(row: dict[str, Any], name: str) -> str:
     ends = row[f"{name}_interval"]
-    return _defined(row[name]) + (f" ({fixed(ends[0], 2)} to {fixed(ends[1], 2)})" if ends else "")
+    return _two_decimals(row[name]) + (f" ({fixed(ends[0], 2)} to {fixed(ends[1], 2)})" if ends else "")
 
 
-def _defined(number: float) -> str:
+def _two_decimals(number: float) -> str:
     return fixed(None if math.isnan(number) else number, 2)
 
 
@@ -127,11 +129,16 @@ def unlabelled_table(found: Unlabelled) -> Group:
     return Group(Text(heading), runs, *_agreement(found))
 
 
+def plain_text(*parts: Any, width: int = 120) -> str:
+    """Return what a terminal of this width would show, without colours; every part begins a line."""
+    buffer = StringIO()
+    Console(file=buffer, width=width, color_system=None, force_jupyter=False).print(*parts, sep="\n")
+    return buffer.getvalue().rstrip()
+
+
 def unlabelled_text(found: Unlabelled) -> str:
     """Return the tables as plain text."""
-    console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
-    console.print(unlabelled_table(found))
-    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+    return plain_text(unlabelled_table(found))
 
 
 def _agreement(found: Unlabelled) -> list[Table | Text]:
@@ -225,10 +232,8 @@ def grouped_table(found: GroupedScores) -> Table:
 
 def grouped_text(found: GroupedScores) -> str:
     """Return the table as plain text, with an explanation of the letters."""
-    console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
-    console.print(grouped_table(found))
-    console.print("Mean ± standard deviation over seeds; settings that share a letter do not differ significantly.")
-    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+    legend = "Mean ± standard deviation over seeds; settings that share a letter do not differ significantly."
+    return plain_text(grouped_table(found), legend)
 
 
 def _cell(score: GroupedScore) -> str:
@@ -246,12 +251,8 @@ def similarity_text(found: Similarity) -> str:
         numbers = (fixed(row.value), f"{fixed(row.lower)} to {fixed(row.upper)}", fixed(row.floor))
         shown = ("", row.note, "") if row.note and row.value != row.value else numbers
         table.add_row(f"{row.first}, {row.second}", row.measure, *shown, fixed(row.calibrated), fixed(row.p_value))
-    console = Console(file=StringIO(), width=120, color_system=None, force_jupyter=False)
-    console.print(
-        table,
-        Text("'unrelated' is the similarity of rows in random order; calibrated is 0 there and 1 for equal codes."),
-    )
-    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+    legend = "'unrelated' is the similarity of rows in random order; calibrated is 0 there and 1 for equal codes."
+    return plain_text(table, Text(legend))
 
 
 def probe_text(found: ProbeReport) -> str:
@@ -270,6 +271,43 @@ def probe_text(found: ProbeReport) -> str:
             *(row.factor, row.layer, row.probe, *numbers, fixed(row.floor), fixed(row.control), needed),
             *(fixed(None if number != number else number) for number in more),
         )
-    console = Console(file=StringIO(), width=140, color_system=None, force_jupyter=False)
-    console.print(table, *(Text(found.sentence(factor)) for factor in found.factors), sep="\n")
-    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
+    return plain_text(table, *(Text(found.sentence(factor)) for factor in found.factors), width=140)
+
+
+def environments_table(found: Environments) -> list[Any]:
+    """The table of environments, and sentences about them."""
+    table = plain_table()
+    for heading in ("intervention", "rows", "sets", "shift", "interval", "also shifts", "verdict"):
+        table.add_column(heading, justify="right" if heading in ("rows", "shift", "interval") else "left")
+    for name in found.names:
+        direct, shifted = found.direct(name), found.shifted(name)
+        most = max(
+            (found[name, code] for code in direct or found.codes), key=lambda row: (row.shift == row.shift, row.shift)
+        )
+        others = [code for code in shifted if code not in direct]
+        table.add_row(
+            *(name, str(found.n_rows[name]), _few(direct) or "-", fixed(most.shift)),
+            *(f"{fixed(most.lower)} to {fixed(most.upper)}", _few(others) or "-", found.verdict(name)),
+        )
+    texts = [found.headline]
+    if found.edges:
+        texts.append(f"Graph of the codes: {', '.join(f'{cause} -> {effect}' for cause, effect in found.edges)}.")
+    if found.distance == found.distance:
+        texts.append(
+            f"Structural Hamming distance to the given graph: {found.distance:.0f} ({found.lower:.0f} to "
+            f"{found.upper:.0f} on random halves of the rows)."
+        )
+    texts.append(
+        f"Compared with {found.n_rows[found.reference]} rows {found.reference!r}. 'sets' are codes that shift more "
+        "than the other codes explain, and 'shift' is the largest of them: 0 for the same distribution, 1 at most."
+    )
+    return [table, *map(Text, [*texts, *found.notes])]
+
+
+def environments_text(found: Environments) -> str:
+    """The same as plain text."""
+    return plain_text(*environments_table(found))
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

@@ -27,19 +27,11 @@ from unweave.report.answer import (
     by_question,
     compared_answer,
     compared_by,
-    factor_table,
-    latent_table,
-    layer_table,
-    left_out,
-    n_rows_given,
-    parts_sentence,
-    question_table,
-    representation_table,
     screening_sentences,
     shared_reasons,
-    shown_factors,
+    sizes_in_words,
 )
-from unweave.sentences import counted, fixed, listed, say
+from unweave.sentences import between, counted, fixed, listed, say
 from unweave.trust.verdict_record import Level
 
 MOST_RANKED = 12
@@ -88,7 +80,7 @@ def ranked_table(question: ComparedQuestion) -> Table:
             if k == MOST_RANKED - tail:
                 table.add_row("", Text(f"... {n - MOST_RANKED} more between"))
             continue
-        ends = "" if entry.low is None else f"{fixed(entry.low)} to {fixed(entry.high)}"
+        ends = "" if entry.low is None else between(entry.low, entry.high, 3)
         table.add_row(
             "",
             Text(entry.representation),
@@ -185,7 +177,12 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
     parts: list[RenderableType] = [Text(_heading(evaluation))]
     parts += [Prose(sentence) for sentence in screening_sentences(evaluation)]
     parts += [Text()]
-    parts += _compared(evaluation) if several else _single(evaluation, width)
+    parts += _comparison(evaluation) if several else _one_representation(evaluation, width)
+    for name, found in evaluation.data.environments.items():
+        from unweave.report.tables import environments_table  # late: tables use this module
+
+        parts += [Text(), Text(f"Interventions on {name}" if several else "Interventions", style="bold")]
+        parts += environments_table(found)
     reasons = shared_reasons(evaluation)
     if reasons:
         parts += [Text(), Text("Why some scores are not trusted", style="bold")]
@@ -208,25 +205,24 @@ def text_table(evaluation: Evaluation) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
-def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
+def _one_representation(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     answer = answer_of(evaluation)
     yield Prose(answer.headline, style="bold")
     if answer.spectrum is not None:
-        yield text_columns(latent_table(answer.spectrum), wrapped=("latent", "shares most with"))
+        yield text_columns(answer.spectrum.table(), wrapped=("latent", "shares most with"))
         yield Prose(answer.identified)
         yield Prose(answer.reading[0], style="dim")
         yield Text()
     if answer.factors:
         narrow = () if width >= WIDE else ("one code", "own codes", "leakage") if width >= NARROW else RECOVERIES
-        yield text_columns(factor_table(answer.factors), wrapped=("where", "leakage"), left_out=("note", *narrow))
-        yield from (Prose(f"{row.factor}: {row.note}.") for row in shown_factors(answer.factors) if row.note)
-        sentences = (left_out(answer.factors), answer.identified, parts_sentence(answer.parts), answer.axes)
-        yield Prose(" ".join(filter(None, sentences)))
+        yield text_columns(answer.factor_table(), wrapped=("where", "leakage"), left_out=("note", *narrow))
+        yield from (Prose(f"{row.factor}: {row.note}.") for row in answer.shown_factors if row.note)
+        yield Prose(answer.below_factors)
         yield Text()
         yield Prose(answer.reading[0], style="dim")
     if answer.questions:
         without = () if width >= NARROW else ("noise",)
-        yield text_columns(question_table(answer.questions, True), wrapped=("question", "metric"), left_out=without)
+        yield text_columns(answer.question_table(short=True), wrapped=("question", "metric"), left_out=without)
         yield Prose(answer.reading[1], style="dim")
         yield Text()
     yield from _advice(answer.report, answer.next_steps)
@@ -235,16 +231,16 @@ def _single(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     yield metric_table(evaluation, width)
 
 
-def _compared(evaluation: Evaluation) -> Iterator[RenderableType]:
+def _comparison(evaluation: Evaluation) -> Iterator[RenderableType]:
     answer = compared_answer(evaluation)
     yield Prose(answer.headline, style="bold")
     if any(one.factors for one in answer.representations):
-        yield text_columns(representation_table(answer), wrapped=("factors",))
+        yield text_columns(answer.table(), wrapped=("factors",))
         yield Prose(say("reading_of_representations"), style="dim")
         yield Text()
     if answer.layers is not None:
         yield Text("Recovery of each factor", style="bold")
-        yield text_columns(layer_table(answer.layers), wrapped=())
+        yield text_columns(answer.layers.table(), wrapped=())
         yield Prose(answer.layers.reading, style="dim")
         yield Text()
     shown = {question.metric for question in answer.questions}
@@ -272,8 +268,6 @@ def _advice(report: str, steps: tuple[str, ...]) -> Iterator[RenderableType]:
 
 def _item(mark: str, text: str, indent: int = 0, style: str = "") -> RenderableType:
     """Return a paragraph with a hanging indent after a mark."""
-    from rich.table import Table
-
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(min_width=indent, no_wrap=True)
     grid.add_column()
@@ -303,12 +297,6 @@ def _heading(evaluation: Evaluation) -> str:
         factors = ", ".join(f"{factor.name} {factor.kind}" for factor in data.factors)
     else:
         factors = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-    sizes = {entry.n_codes for entry in data.representations.values()}
-    codes = counted(min(sizes), "code") if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)} codes"
-    given = [entry.n_codes for entry in data.screening.values()]
-    if len(given) == len(data.representations) == 1:
-        codes = f"{min(sizes):,} of {counted(max(given), 'code')}"
+    codes, rows = sizes_in_words(data)
     stated = f"{counted(len(data.factors), 'factor')} ({factors})" if factors else "no factors"
-    n_all = n_rows_given(data)
-    rows = f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
     return f"{rows}, {stated}, {codes}"

@@ -46,6 +46,7 @@ NO_PAIR = 0.85  # largest share that low-degree functions of two factors may lea
 MOST_FACTORS_IN_ALL_PAIRS = 50
 SOURCES_OF_MANY = 8
 MOST_DECISIONS = 6
+MOST_LISTED = 20  # levels of a factor, for each of which rows may state the value of another one
 ROWS_PER_FUNCTION = 3
 NEARLY_BEST = 1.3
 Candidate = tuple[int, tuple[int, ...]]
@@ -126,7 +127,7 @@ class ConstraintSearch:
             shares = []
             for n_parts in (1, 4):
                 left = np.full(len(self.views), 1.0 if place is None else 0.0)
-                for rows in _parts(np.arange(len(values)), n_parts) if place is not None else ():
+                for rows in _parts(_of_own_levels(place), n_parts) if place is not None else ():
                     assert place is not None
                     order = np.argsort(place[rows], kind="stable")
                     predicted = along_one_column(order, place[rows][order], values[rows])
@@ -315,6 +316,16 @@ class ConstraintSearch:
         return sources
 
 
+def _of_own_levels(place: FloatArray) -> Rows:
+    """All rows, or one row for each level if many levels repeat: rows of one level would show any list as a function.
+
+    >>> _of_own_levels(np.array([1.0, 1.0, 2.0])).size, _of_own_levels(np.repeat(np.arange(30.0), 2)).size
+    (3, 30)
+    """
+    levels, first = np.unique(place, return_index=True)
+    return np.sort(first) if MOST_LISTED < levels.size <= len(place) / 2 else np.arange(len(place))
+
+
 def _parts(rows: Rows, n_parts: int) -> list[Rows]:
     return [rows[k::n_parts] for k in range(n_parts)]
 
@@ -420,7 +431,7 @@ class FactorConstraints:
         order = sorted(sources, key=lambda j: -worth[j]) if worth is not None else []
         for better in order:
             assert worth is not None
-            needed = _resolved(sources, better)
+            needed = _determining_factors(sources, better)
             for worse in sorted(needed, key=lambda j: worth[j]):
                 others = (needed - {worse}) | {better}
                 if worth[better] < worth[worse] + BETTER:
@@ -441,7 +452,7 @@ class FactorConstraints:
         )
 
 
-def _resolved(sources: dict[int, set[int]], target: int) -> set[int]:
+def _determining_factors(sources: dict[int, set[int]], target: int) -> set[int]:
     """The kept factors that determine a target, directly or through factors that were removed."""
     needed = set(sources[target])
     while through := needed & set(sources):
@@ -474,11 +485,11 @@ def factor_constraints(evidence: Evidence, seed: int = 0) -> FactorConstraints:
     while len(kept) > 1 and (best := search.best_determined(kept)) is not None:
         found.append(best)
         kept.remove(best[0])
-    named = [_named(search, target, by) for target, by in found]
+    named = [_named_constraint(search, target, by) for target, by in found]
     return FactorConstraints(separate, views, tuple(found), tuple(named), search)
 
 
-def _named(search: ConstraintSearch, target: int, by: tuple[int, ...]) -> FunctionalConstraint:
+def _named_constraint(search: ConstraintSearch, target: int, by: tuple[int, ...]) -> FunctionalConstraint:
     invertible = len(by) == 1 and search.is_determined(by[0], (target,))
     names = tuple(search.views[j].name for j in by)
     return FunctionalConstraint(search.views[target].name, names, search.decision(target, by)[1], invertible)

@@ -91,7 +91,7 @@ def factor_view(evidence: Evidence, j: int) -> FactorView:
     numbers = None if is_category else (column - column.mean()) / column.std()
     if indicators is not None:
         inputs = APART * indicators if scores is None else scores[:, None]
-        classes = labels if few_classes else _merged(labels)
+        classes = labels if few_classes else _rare_classes_merged(labels)
         basis, targets = _basis(indicators), np.eye(classes.max() + 1)[classes]
         return FactorView(name, inputs, basis, targets, scores, classes, numbers, column, scores)
     assert scores is not None
@@ -112,7 +112,7 @@ def _frequent(labels: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.argsort(-counts, kind="stable")[: MOST_CLASSES if counts.size > MOST_CLASSES else counts.size]
 
 
-def _merged(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+def _rare_classes_merged(labels: NDArray[np.intp]) -> NDArray[np.intp]:
     """Classes, with all but the most frequent ones merged into one."""
     frequent = _frequent(labels)
     merged = np.full(labels.size, frequent.size, dtype=np.intp)
@@ -147,7 +147,7 @@ def collapsed_codes(evidence: Evidence) -> tuple[str, ...]:
     if posterior is not None:
         variance, own = posterior.mean.var(axis=0), np.square(posterior.std).mean(axis=0)
         still[: posterior.n_gaussian] |= np.log1p(variance / own) / 2 < LEAST_NATS
-    return _named(evidence, still)
+    return _names_of_codes(evidence, still)
 
 
 @memoised(on="codes")
@@ -166,10 +166,10 @@ def narrow_codes(evidence: Evidence) -> tuple[str, ...]:
     # range of a code that is mostly 0 is 0
     low, high = np.quantile(evidence.codes, [0.1, 0.9], axis=0)
     spread = high - low
-    return _named(evidence, (spread > 0) & (spread <= LEAST_SPREAD * spread.max()))
+    return _names_of_codes(evidence, (spread > 0) & (spread <= LEAST_SPREAD * spread.max()))
 
 
-def _named(evidence: Evidence, those: np.ndarray) -> tuple[str, ...]:
+def _names_of_codes(evidence: Evidence, those: np.ndarray) -> tuple[str, ...]:
     return tuple(name for name, is_one in zip(evidence.code_names, those, strict=True) if is_one)
 
 

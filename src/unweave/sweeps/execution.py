@@ -81,7 +81,7 @@ def in_processes(
         while waiting or running:
             while waiting and len(running) < n_processes:
                 number, n_tries = waiting.popleft()
-                process = idle.pop() if idle else _started(compute, tasks[number], bool(time_limit))
+                process = idle.pop() if idle else _started_process(compute, tasks[number], bool(time_limit))
                 deadline = time.monotonic() + time_limit if time_limit else float("inf")
                 running[process.submit(compute, tasks[number])] = _Running(number, n_tries, process, deadline)
             soonest = min(entry.deadline for entry in running.values())
@@ -107,7 +107,7 @@ def in_processes(
             process.shutdown(wait=True, kill_workers=True)
 
 
-def _started(compute: Compute, task: Any, in_full: bool) -> ProcessPoolExecutor:
+def _started_process(compute: Compute, task: Any, in_full: bool) -> ProcessPoolExecutor:
     """A new process; with ``in_full``, it has finished its imports, so that these do not count against a time limit."""
     of_process = (os.getpid(), own_modules())
     process = ProcessPoolExecutor(max_workers=1, timeout=IDLE_SECONDS, initializer=_end_with, initargs=of_process)
@@ -268,7 +268,7 @@ def run(
         n_before = len(sweep.cells) - len(tasks)
         with progress_bar(len(sweep.cells), progress, n_before, "cells") as bar:
             try:
-                for number, results in computed(tasks, n_jobs, cluster, time_limit):
+                for number, results in computed_tasks(tasks, n_jobs, cluster, time_limit):
                     _refuse_other_versions(tasks[number], results)
                     by_key |= results
                     # results that are not final are used for this table only
@@ -300,7 +300,7 @@ def _missing(sweep: Sweep, keys: list[dict[str, str]], results: dict[str, Measur
     return tasks
 
 
-def computed(
+def computed_tasks(
     tasks: Sequence[Cell],
     n_jobs: int,
     cluster: str | None = None,

@@ -357,7 +357,7 @@ def grid(
     cells = [
         Cell(world, encoder, n, cell_seed, chosen, protocol or AllRows(), {"world": of_world, "encoder": of_encoder})
         for (of_world, world), (of_encoder, encoder), n, cell_seed in itertools.product(
-            _named(worlds), _named(encoders), sizes, seed_range(n_seeds, seed)
+            _named_items(worlds), _named_items(encoders), sizes, seed_range(n_seeds, seed)
         )
     ]
     return Sweep(name, tuple(cells))
@@ -375,7 +375,7 @@ def short_name(item: Any) -> str:
     return f"{type(item).__name__}({', '.join(stated)})"
 
 
-def _named(items: Mapping[str, Any] | Sequence[Any]) -> list[tuple[str, Any]]:
+def _named_items(items: Mapping[str, Any] | Sequence[Any]) -> list[tuple[str, Any]]:
     if isinstance(items, Mapping):
         return list(items.items())
     return [(short_name(item), item) for item in items]
@@ -430,7 +430,7 @@ def summary(table: pl.DataFrame, level: float = 0.95) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={**schema, **numbers, "problem": pl.String()})
 
 
-def printed(table: pl.DataFrame) -> Group:
+def terminal_table(table: pl.DataFrame) -> Group:
     """Means and intervals for a terminal: one column for each metric, and a note for each reason of missing values."""
     import_without_drawing("rich.style")
     from rich import box

@@ -101,7 +101,7 @@ def _built(
         swept = {key: value if isinstance(value, list) else [value] for key, value in entry.items() if key != "class"}
         for values in itertools.product(*swept.values()):
             parameters = {key: _value(value, classes, where) for key, value in zip(swept, values, strict=True)}
-            shown = {f"{what}.{key}": _shown(value) for key, value in parameters.items()}
+            shown = {f"{what}.{key}": _short_value(value) for key, value in parameters.items()}
             yield _made(kind, parameters, where), {what: kind.__name__, **shown}
 
 
@@ -159,7 +159,7 @@ def _value(value: Any, classes: Classes, where: str) -> Any:
     return _made(kind, {key: _value(entry, classes, where) for key, entry in value.items() if key != "class"}, where)
 
 
-def _shown(value: Any) -> Label:
+def _short_value(value: Any) -> Label:
     if isinstance(value, (str, int, float, bool)):
         return value
     return short_name(value) if dataclasses.is_dataclass(value) else repr(value)

@@ -50,7 +50,7 @@ class Redundancy:
         n = _gaussian_codes(posterior)
         scaled = self.alpha * mixing_matrix(self.mixing, n)
         transform = np.block([[np.eye(n), np.zeros((n, n))], [scaled, np.eye(n)]])
-        return _transformed(posterior, transform)
+        return _transformed_posterior(posterior, transform)
 
 
 @checks_options
@@ -75,7 +75,7 @@ class Synergy:
         n = _gaussian_codes(posterior)
         scaled = self.alpha * mixing_matrix(self.mixing, n)
         transform = np.block([[np.eye(n), scaled], [np.zeros((n, n)), np.eye(n)]])
-        return _transformed(posterior, transform)
+        return _transformed_posterior(posterior, transform)
 
 
 @checks_options
@@ -102,7 +102,7 @@ def _gaussian_codes(posterior: Posterior) -> int:
     return posterior.n_gaussian
 
 
-def _transformed(posterior: Posterior, transform: FloatArray) -> Posterior:
+def _transformed_posterior(posterior: Posterior, transform: FloatArray) -> Posterior:
     """Posterior of a linear transform of (z, noise), with as many standard normal noise variables as codes."""
     n_rows, n = posterior.mean.shape
     mean = np.column_stack([posterior.mean, np.zeros((n_rows, n))]) @ transform.T

@@ -731,22 +731,7 @@ def _refuse_absent(columns: tuple[int, ...], n_factors: int) -> None:
         )
 
 
-# the names in 003; E10 is the Gaussian control of its released code
-BY_PAPER_NAME = {
-    "E1": PermutedAndScaled,
-    "E2": Elementwise,
-    "E3": Mixed,
-    "E4": Dropped,
-    "E5": Copied,
-    "E6": WithMixedExtras,
-    "E7": Mixed,
-    "E8": Distributed,
-    "E9": Noise,
-    "E10": Noise,
-}
-
 __all__ = [
-    "BY_PAPER_NAME",
     "Copied",
     "Distributed",
     "Dropped",

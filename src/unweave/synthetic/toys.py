@@ -60,8 +60,8 @@ class DependentClasses:
     def sample(self, n_rows: int, rng: int | np.random.Generator = 0) -> Toy:
         """Rows of factors and codes; there are no nuisances."""
         sources = world_stream(rng, n_rows, self.n_factors).uniform(size=(n_rows, self.n_factors))
-        factors = np.minimum(np.floor(self.n_classes * _shared(sources, self.delta)), self.n_classes - 1)
-        codes = np.cos(np.pi * _shared(factors, self.alpha) / self.n_classes)
+        factors = np.minimum(np.floor(self.n_classes * _mixed_columns(sources, self.delta)), self.n_classes - 1)
+        codes = np.cos(np.pi * _mixed_columns(factors, self.alpha) / self.n_classes)
         return Toy(factors, codes, np.empty((n_rows, 0)))
 
 
@@ -93,7 +93,7 @@ class ClassesWithNuisance:
         return Toy(factors, codes, nuisance)
 
 
-def _shared(columns: FloatArray, own: float) -> FloatArray:
+def _mixed_columns(columns: FloatArray, own: float) -> FloatArray:
     """Weighted sums of the columns: ``own`` for the column itself, and equal weights for the others."""
     if columns.shape[1] == 1:
         return columns

@@ -123,9 +123,13 @@ def work_of(metric: Choice) -> Work:
 
 LEAST_SHARE = 0.5  # share of the budget that is left for draws, however long scores and diagnosis take
 
-SOME_ROWS = 3000  # number of rows for draws and parts that are too expensive on all rows
+SOME_ROWS = 3000  # number of rows for parts and trials that are too expensive on all rows
 
-DEAR = 0.1  # seconds of a draw on all rows that are too expensive
+ROWS_OF_DRAWS = 1500  # the same for permutations
+
+DEAR = 0.1  # seconds of a part on all rows that are too expensive
+
+DEAR_DRAW = 0.03  # the same for a permutation, of which there are more
 
 FEWEST_DRAWS, N_DRAWS = 29, 99  # fewest draws that can show that a score is above noise, and most draws
 
@@ -148,6 +152,8 @@ class DrawPlan:
         Largest number of permutations, and of parts of the samples.
     rows, rows_of_parts : mapping of label to int
         Number of rows that permutations use, and the largest number of rows of a part; all rows where it is missing.
+    rows_scored : mapping of label to int
+        Number of rows that the score itself uses where that is not all; its parts are parts of as many rows.
     budget : float
         The budget as the user gave it, which notes repeat.
     seconds : mapping of str to float
@@ -158,6 +164,7 @@ class DrawPlan:
     n_parts: Mapping[str, int]
     rows: Mapping[str, int] = field(default_factory=dict)
     rows_of_parts: Mapping[str, int] = field(default_factory=dict)
+    rows_scored: Mapping[str, int] = field(default_factory=dict)
     budget: float = math.inf
     seconds: Mapping[str, float] = field(default_factory=dict)
 
@@ -181,6 +188,7 @@ def draw_plan(
     some_rows: bool = True,
     parts_of_some_rows: bool = True,
     n_codes: int | None = None,
+    of_ladder: Evidence | None = None,
 ) -> DrawPlan:
     """The plan of one representation within this many seconds.
 
@@ -204,6 +212,8 @@ def draw_plan(
     n_codes : int, optional
         Number of codes from which the rows of parts follow: the largest of all compared representations, so that all
         of them have the same parts.
+    of_ladder : Evidence, optional
+        What the ladder is computed on, if not the evidence: with screened codes, all codes and rows.
 
     Examples
     --------
@@ -215,16 +225,18 @@ def draw_plan(
     sizes, n = DataSizes.of(evidence), evidence.n_rows
     widest = replace(sizes, n_codes=n_codes or sizes.n_codes)
     each, few = {work.name: work for work in works.values()}, min(n, SOME_ROWS)
-    rows, most = {}, {}
+    rows, most, scored = {}, {}, {}
     for name, work in each.items():
-        rows[name] = few if some_rows and work.seconds_of_permutation(sizes) > DEAR else n
+        fixed_number = work.fixed_rows and parts_of_some_rows and work.most_rows is not None
+        scored[name] = min(n, int(work.most_rows or n)) if fixed_number else n
+        rows[name] = min(n, ROWS_OF_DRAWS) if some_rows and work.seconds_of_permutation(sizes) > DEAR_DRAW else n
         most[name] = few if parts_of_some_rows and not work.fixed_rows and work.seconds(widest) > DEAR else n
     draw = {name: work.seconds_of_permutation(sizes, rows[name]) for name, work in each.items()}
-    part = {name: work.seconds(sizes, min(n // 2, most[name])) for name, work in each.items()}
+    part = {name: work.seconds(sizes, min(scored[name] // 2, most[name])) for name, work in each.items()}
     trial = {name: sum(work.seconds(DataSizes.of(other)) for other in tried) for name, work in each.items()}
     fixed = seconds_of_diagnosis(evidence) + sum(work.seconds(sizes) for work in each.values())
     if any(work.name.startswith(WITH_LADDER) for work in each.values()):
-        fixed += table()["ladder"].seconds(sizes)
+        fixed += table()["ladder"].seconds(DataSizes.of(of_ladder or evidence))
     n_draws, n_parts = _affordable(draw, part, trial, max(budget - fixed, LEAST_SHARE * budget))
 
     def of_labels(counts: Mapping[str, int]) -> dict[str, int]:
@@ -235,6 +247,7 @@ def draw_plan(
         n_parts=of_labels(n_parts),
         rows=of_labels(rows),
         rows_of_parts=of_labels(most),
+        rows_scored=of_labels(scored),
         budget=budget,
         seconds={
             "draws": sum(n_draws[name] * draw[name] for name in each),

@@ -11,11 +11,15 @@ from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import KDTree
+from scipy.special import ndtr
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.correlation import best_matching, normal_scores
 from unweave.estimators.regression import harmonics
 from unweave.evidence import Evidence
+from unweave.evidence.splits import clusters
+from unweave.randomness import random_stream
 from unweave.responses.constraints import factor_constraints
 from unweave.responses.factor_bases import live_codes, varying_places
 from unweave.responses.responses import distinct_factors, responses_to_factors
@@ -31,6 +35,20 @@ ROWS_PER_KNOT = 40
 MOST_KNOTS = 8
 
 TINY = 1e-12
+
+FAR = 6.0  # robust standard deviations from the median, beyond which a value is a fault if no model expects it
+
+MOST_FAULTS = 0.1  # share of the rows; more values of this kind are no faults
+
+FEWEST_DROPPED, MOST_DROPPED = 0.02, 0.9  # share of the rows with one and the same value
+
+JUMPS = 0.1  # share of a code's variance that its best model leaves, above which neighbours are tried
+
+N_NEAR, ROWS_NEAR = 4, 1000  # neighbours, and rows that are searched for them
+
+EXACT = 1e-3  # standard deviation of residuals, relative to that of the code
+
+OWN_VALUES = 0.95  # share of different values, below which drawn codes repeat values as often as the given ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,16 +92,21 @@ class Places:
         return cls(rows, rows, np.zeros(rows.size))
 
     @classmethod
-    def between_rows(cls, column: FloatArray, n_places: int, generator: np.random.Generator) -> Places:
+    def between_rows(
+        cls, column: FloatArray, n_places: int, generator: np.random.Generator, rows: Rows | None = None
+    ) -> Places:
         """Random places between the smallest and the largest value, distributed like the rows, without repetition.
+
+        With ``rows``, places lie between these rows only.
 
         >>> places = Places.between_rows(np.array([3.0, 1.0, 2.0]), 100, np.random.default_rng(0))
         >>> drawn = places.of(np.array([3.0, 1.0, 2.0]))
         >>> bool(drawn.min() >= 1), bool(drawn.max() <= 3), np.unique(drawn).size
         (True, True, 100)
         """
-        order = np.argsort(column, kind="stable")
-        position = generator.uniform(0, column.size - 1, n_places)
+        rows = np.arange(column.size) if rows is None else rows
+        order = rows[np.argsort(column[rows], kind="stable")]
+        position = generator.uniform(0, order.size - 1, n_places)
         below = position.astype(np.intp)
         return cls(order[below], order[below + 1], position - below)
 
@@ -286,12 +309,20 @@ class CodeModels:
         Weights of each joint model, those of the constant first.
     factor_scores, code_scores : array, n x d and n x m
         Normal scores, for a categorical factor those of its class numbers.
-    least : array, n x m
-        Squared errors of each code's best model on held-out rows, in normal scores.
+    best_left : array, n x m
+        Residuals of each code's best model on held-out rows, in normal scores.
     collapsed : array of m
         Whether the code is known to carry almost no information.
     settled : array of m
         Whether the code is linear in a factor and in a function of it, so that its dependence on both is known.
+    codes, given : array, n x m
+        The codes that the models were fitted to, with predictions in place of odd values; and the codes as given.
+    near : tuple of m tuples
+        Factors in which neighbouring rows tell a code much better than any model does; none for most codes.
+    odd : array, n x m
+        Which values of codes have nothing to do with the factors of their rows, such as faults and dropped values.
+    blocks : tuple of arrays
+        Indices of the codes of every block.
     """
 
     factors: FloatArray
@@ -307,9 +338,13 @@ class CodeModels:
     of_codes: NDArray[np.bool_]
     residuals: FloatArray
     weights: dict[int, FloatArray]
-    least: FloatArray
+    best_left: FloatArray
     collapsed: NDArray[np.bool_]
     settled: NDArray[np.bool_]
+    given: FloatArray
+    odd: NDArray[np.bool_]
+    near: tuple[tuple[int, ...], ...] = ()
+    blocks: tuple[Rows, ...] = ()
 
     def predicted(self, places: Sequence[Places]) -> dict[int, FloatArray]:
         """Predictions of every model if each factor takes its values from its own places."""
@@ -339,6 +374,135 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
     >>> found.owner.tolist(), found.silent.tolist()
     ([1, -1, -1], [False, False, True])
     """
+    found = _fitted(evidence, seed)
+    odd = _odd_values(evidence, found, seed)
+    if not odd.any():
+        return replace(found, near=_near_factors(found, seed))
+    # a few faults would decide least squares, so the models are fitted to the other values
+    cleaned = evidence.codes.copy()
+    for i in np.flatnonzero(odd.any(axis=0)):
+        gone, kept = np.flatnonzero(odd[:, i]), np.flatnonzero(~odd[:, i])
+        rows = random_stream(seed, "residuals of odd values", int(i)).choice(kept, size=gone.size)
+        scores = found.code_scores[:, i] - found.best_left[:, i]
+        cleaned[gone, i] = from_scores(scores[gone] + found.best_left[rows, i], found, i, kept)
+    again = replace(_fitted(evidence.recoded(cleaned), seed), given=evidence.codes, odd=odd)
+    return replace(again, near=_near_factors(again, seed))
+
+
+def from_scores(scores: FloatArray, found: CodeModels, code: int, rows: Rows | None = None) -> FloatArray:
+    """Normal scores transformed to the code's own scale, extrapolated linearly beyond its range.
+
+    A value that several rows share, as in a quantised or a saturated code, stands for all scores of its ranks. With
+    ``rows``, only values of these rows are taken.
+    """
+    known, values = np.sort(found.code_scores[:, code]), np.sort(found.codes[:, code])
+    if rows is not None:
+        known, values = np.sort(found.code_scores[rows, code]), np.sort(found.codes[rows, code])
+    elif np.unique(values).size < OWN_VALUES * values.size:
+        place = np.clip(ndtr(scores) * values.size - 0.5, 0, values.size - 1)
+        low = np.minimum(place.astype(np.intp), values.size - 2)
+        repeated = np.isin(values, values[1:][values[1:] == values[:-1]])
+        share = np.where(repeated[low] | repeated[low + 1], np.round(place - low), place - low)
+        return np.asarray((1 - share) * values[low] + share * values[low + 1])
+    slope = values.std() / max(known.std(), TINY)
+    inside = np.interp(scores, known, values)
+    beyond = np.maximum(scores - known[-1], 0) + np.minimum(scores - known[0], 0)
+    return np.asarray(inside + slope * beyond)
+
+
+def with_shared_values(drawn: FloatArray, found: CodeModels, code: int) -> FloatArray:
+    """Values of a code; those of a quantised one at its levels, and none beyond an end that several rows share."""
+    values, counts = np.unique(found.codes[:, code], return_counts=True)
+    if values.size >= OWN_VALUES * len(found.codes) or values.size < 2:
+        return drawn
+    drawn = np.clip(drawn, values[0] if counts[0] > 1 else None, values[-1] if counts[-1] > 1 else None)
+    # a code of a few levels is rounded, unless its levels are those of the factors
+    if (
+        values.size > max(len(found.codes) / ROWS_PER_STEP, MOST_STEPS)
+        or found.residuals[:, code].std() < EXACT * values.std()
+    ):
+        return drawn
+    return np.asarray(values[np.searchsorted((values[1:] + values[:-1]) / 2, drawn)])
+
+
+def _odd_values(evidence: Evidence, found: CodeModels, seed: int) -> NDArray[np.bool_]:
+    """Which values of codes the factors of their rows do not account for (n x m).
+
+    These are values far from all others that no model expects, such as faults; and one value that many rows share, if
+    the factors do not tell which rows, such as the zeros of dropped activations. Odd values do not depend on factors.
+    """
+    codes, middle = found.codes, np.median(found.codes, axis=0)
+    low, high = np.quantile(codes, [0.25, 0.75], axis=0)
+    spread = (high - low) / 1.35
+    far = np.abs(codes - middle)
+    odd = (far > FAR * spread) & (spread > 0)
+    for i in np.flatnonzero(odd.any(axis=0)):
+        expected = from_scores(found.code_scores[:, i] - found.best_left[:, i], found, i)
+        joint = codes[:, i] - found.residuals[:, i] if found.of_codes[i] else expected
+        error = np.minimum(np.abs(codes[:, i] - expected), np.abs(codes[:, i] - joint))
+        odd[:, i] &= error > far[:, i] / 2
+        odd[:, i] &= odd[:, i].mean() <= MOST_FAULTS  # more are the tail of a distribution
+    shared = np.zeros_like(odd)
+    for i in range(codes.shape[1]):
+        values, counts = np.unique(codes[:, i], return_counts=True)
+        most = counts.argmax()
+        if values.size > MOST_STEPS and FEWEST_DROPPED <= counts[most] / len(codes) <= MOST_DROPPED:
+            shared[:, i] = codes[:, i] == values[most]
+    dropped = np.flatnonzero(shared.any(axis=0))
+    if dropped.size:
+        form = next(f for f in (*JOINT_MODELS[:3:-1], JOINT_MODELS[3]) if f is JOINT_MODELS[3] or _fits(f, found))
+        folds = [test for _, test in evidence.folds(N_FOLDS, seed)]
+        which = shared[:, dropped].astype(np.float64)
+        left = np.square(which - out_of_fold(form.columns(found.designs), which, folds)[0]).mean(axis=0)
+        odd[:, dropped] |= shared[:, dropped] & (left >= (1 - NEEDED) * which.var(axis=0))
+    return np.asarray(odd)
+
+
+def coordinates(designs: Sequence[FactorDesign]) -> list[FloatArray]:
+    """Columns of each factor, in which rows are near each other; every factor has the same spread."""
+    aside = [design.ranks - design.ranks.mean(axis=0) for design in designs]
+    return [columns / max(np.sqrt(np.square(columns).sum() / len(columns)), TINY) for columns in aside]
+
+
+def _near_factors(found: CodeModels, seed: int) -> tuple[tuple[int, ...], ...]:
+    """Two or three factors for each code that no model follows, such as z0 sign(z1): rows near in them have its values.
+
+    Neighbours are used where they leave less than half of the error of the best model.
+    """
+    left = np.square(found.best_left).mean(axis=0)
+    spread = np.maximum(np.square(found.code_scores).mean(axis=0), TINY)
+    open_ones = np.flatnonzero((found.owner == NO_FACTOR) & ~found.silent & (left > JUMPS * spread))
+    near: list[tuple[int, ...]] = [()] * left.size
+    if open_ones.size == 0 or len(found.designs) < 2 or clusters(found.factors) is not None:
+        return tuple(near)
+    rows = random_stream(seed, "rows of neighbours").permutation(len(found.codes))[:ROWS_NEAR]
+    at, scores = [columns[rows] for columns in coordinates(found.designs)], found.code_scores[np.ix_(rows, open_ones)]
+
+    @functools.cache
+    def errors(factors: tuple[int, ...]) -> FloatArray:
+        points = np.hstack([at[j] for j in factors])
+        others = KDTree(points).query(points, N_NEAR + 1)[1][:, 1:]
+        return np.asarray(np.square(scores - scores[others].mean(axis=1)).mean(axis=0))
+
+    pairs = list(combinations(range(len(at)), 2))
+    of_pairs = np.stack([errors(pair) for pair in pairs])
+    for place, code in enumerate(open_ones):
+        best = pairs[int(of_pairs[:, place].argmin())]
+        if errors(best)[place] >= left[code]:
+            continue  # mostly noise
+        triples = [tuple(sorted((*best, j))) for j in range(len(at)) if j not in best]
+        best = min([best, *triples], key=lambda factors: errors(factors)[place])
+        if errors(best)[place] < left[code] / 2:
+            near[code] = best
+    return tuple(near)
+
+
+def _fits(form: JointModel, found: CodeModels) -> bool:
+    return form.width(found.designs) * ROWS_PER_COLUMN <= len(found.codes)
+
+
+def _fitted(evidence: Evidence, seed: int) -> CodeModels:
+    """The models of all codes as given."""
     n, spread = evidence.n_rows, evidence.codes.std(axis=0)
     scales = np.where(spread > 0, spread, 1.0)
     codes = evidence.codes / scales
@@ -374,12 +538,15 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
         silent=silent,
         collapsed=np.zeros(evidence.n_codes, dtype=bool),
         settled=settled,
+        blocks=tuple(members for members in evidence.code_units.values() if members.size > 1),
         model=model,
         fitted=np.column_stack(fitted),
         left=scores - np.column_stack([alone[max(j, 0)][:, i] for i, j in enumerate(owner)]),
         of_codes=of_codes,
         residuals=residuals * np.where(of_codes, scales, 1.0),
-        least=errors.best,
+        best_left=scores - errors.of_best((*alone, *in_scores)),
+        given=evidence.codes,
+        odd=np.zeros(evidence.codes.shape, dtype=bool),
         weights={k: fitted * scales if JOINT_MODELS[k].of_code else fitted for k, fitted in weights.items()},
     )
 
@@ -399,8 +566,12 @@ class _Errors:
     @cached_property
     def best(self) -> FloatArray:
         """Squared errors of each code's best model (n x m)."""
+        return self.of_best(self.squares)
+
+    def of_best(self, of_models: Sequence[FloatArray] | FloatArray) -> FloatArray:
+        """The columns of each code's best model, from an array (n x m) of each model."""
         chosen = self.squares.mean(axis=1).argmin(axis=0)
-        return np.asarray(self.squares[chosen, :, np.arange(chosen.size)].T)
+        return np.column_stack([of_models[k][:, i] for i, k in enumerate(chosen)])
 
     def simplest_joint(self) -> NDArray[np.intp]:
         """Index of the first joint model within one standard error of the best model, else of the best joint model."""
@@ -580,7 +751,7 @@ def shared_models(evidence: Evidence, found: CodeModels, *, seed: int = 0) -> Co
         columns, weights[k] = JOINT_MODELS[k].columns(found.designs), weights[k].copy()
         for ridge in RIDGES:
             predictions, fitted = out_of_fold(columns, scores, folds, ridge)
-            as_good = _within_error(np.square(scores - predictions), found.least)
+            as_good = _within_error(np.square(scores - predictions), np.square(found.best_left))
             new = open_ones & as_good & ~shared
             shared |= new
             model[new], weights[k][:, new] = k, fitted[:, new]

@@ -35,7 +35,7 @@ def sets_of_ties(order: list[str], told_apart: set[frozenset[str]]) -> tuple[tup
     alike = np.ones((len(order), len(order)), dtype=np.bool_)
     for first, second in map(tuple, told_apart):
         alike[place[first], place[second]] = alike[place[second], place[first]] = False
-    return tuple(tuple(order[k] for k in tied) for tied in sorted(_needed(_cover(alike), alike)))
+    return tuple(tuple(order[k] for k in tied) for tied in sorted(_needed_cliques(_cover(alike), alike)))
 
 
 def tied_letters(order: list[str], told_apart: set[frozenset[str]]) -> dict[str, str]:
@@ -80,13 +80,13 @@ def _cover(alike: Truths) -> list[list[int]]:
     for start in range(len(alike)):
         while missing[start].any():
             first = int(np.flatnonzero(missing[start])[0])
-            clique = _grown(sorted({start, first}), alike, missing)
+            clique = _maximal_clique(sorted({start, first}), alike, missing)
             missing[np.ix_(clique, clique)] = False
             found.append(clique)
     return found
 
 
-def _grown(clique: list[int], alike: Truths, missing: Truths) -> list[int]:
+def _maximal_clique(clique: list[int], alike: Truths, missing: Truths) -> list[int]:
     """The clique extended until it is maximal, first by the members that cover the most uncovered pairs."""
     candidates = np.logical_and.reduce(alike[clique])
     candidates[clique] = False
@@ -100,7 +100,7 @@ def _grown(clique: list[int], alike: Truths, missing: Truths) -> list[int]:
     return sorted(clique)
 
 
-def _needed(cliques: list[list[int]], alike: Truths) -> list[list[int]]:
+def _needed_cliques(cliques: list[list[int]], alike: Truths) -> list[list[int]]:
     """The cliques without those whose pairs are all covered by other cliques."""
     times: Rows = np.zeros(alike.shape, dtype=np.intp)
     for clique in cliques:

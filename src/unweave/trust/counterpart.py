@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import KDTree
 from scipy.special import betaincinv
 
 from unweave.arrays import FloatArray, Rows
@@ -17,15 +19,28 @@ from unweave.estimators.regression import GaussianKernel, unexplained_variance
 from unweave.evidence import Evidence, Posterior
 from unweave.evidence.splits import clusters
 from unweave.randomness import random_stream
-from unweave.trust.code_models import MOST_STEPS, TINY, CodeModels, Places, code_models, shared_models
+from unweave.trust.code_models import (
+    MOST_STEPS,
+    ROWS_PER_COLUMN,
+    TINY,
+    CodeModels,
+    Places,
+    code_models,
+    coordinates,
+    from_scores,
+    shared_models,
+    with_shared_values,
+)
 
 NEARBY = 0.1  # share of the rows, nearest in the factor, that residuals come from; the noise may vary along the factor
 
 MOSTLY_NOISE = 0.5  # share of the residual variance that neighbouring rows must show too, or the fit is inadequate
 
 
-def fresh_code(found: CodeModels, code: int, places: Places, generator: np.random.Generator) -> FloatArray:
-    """A code that belongs to one factor, at these places of the factor.
+def fresh_code(
+    found: CodeModels, code: int, places: Places, generator: np.random.Generator, rows: Rows | None = None
+) -> FloatArray:
+    """A code that belongs to one factor, at these places of the factor; of these rows only, where they are given.
 
     For a discrete factor, the code takes values observed in the same class. For other factors, it follows the fit, with
     residuals of nearby rows. Where neighbouring rows differ by less than the residuals of the fit, the fit is
@@ -34,12 +49,13 @@ def fresh_code(found: CodeModels, code: int, places: Places, generator: np.rando
     factor = int(found.owner[code])
     if found.designs[factor].in_steps:
         return _of_its_class(found.codes[:, code], found.factors[:, factor], places, generator)
-    order = np.argsort(found.factors[:, factor], kind="stable")
+    rows = np.arange(len(found.factors)) if rows is None else rows
+    order = rows[np.argsort(found.factors[rows, factor], kind="stable")]
     noise = _variance_between_neighbours(found.code_scores[order, code])
-    left = float(np.square(found.left[:, code]).mean())
+    left = float(np.square(found.left[rows, code]).mean())
     if noise < MOSTLY_NOISE * left:
         return places.of(found.codes[:, code])
-    rank = np.empty(order.size, dtype=np.intp)
+    rank = np.empty(len(found.factors), dtype=np.intp)
     rank[order] = np.arange(order.size)
     reach = max(int(NEARBY * order.size), 1)
     steps = generator.integers(-reach, reach + 1, size=places.low.size)
@@ -85,15 +101,6 @@ def _of_its_class(codes: FloatArray, classes: FloatArray, places: Places, genera
     width = (sizes**-0.2)[own]
     noise = width * spread[own] * generator.normal(size=own.size)
     return np.asarray(middle[own] + (here - middle[own] + noise) / np.sqrt(1 + width**2))
-
-
-def from_scores(scores: FloatArray, found: CodeModels, code: int) -> FloatArray:
-    """Normal scores transformed back to the code's own scale, extrapolated linearly beyond its range."""
-    known, values = np.sort(found.code_scores[:, code]), np.sort(found.codes[:, code])
-    slope = values.std() / known.std()
-    inside = np.interp(scores, known, values)
-    beyond = np.maximum(scores - known[-1], 0) + np.minimum(scores - known[0], 0)
-    return inside + slope * beyond
 
 
 COPIES = 0.995
@@ -204,39 +211,92 @@ class DrawnCodes:
         modelled: bool,
         n_removed: int,
         samples: Rows | None = None,
+        one_each: Rows | None = None,
     ) -> None:
         self.responses, self.tellers, self.places, self.generator = responses, tellers, places, generator
-        self.modelled, self.n_removed, self.samples = modelled, n_removed, samples
+        self.modelled, self.n_removed, self.samples, self.one_each = modelled, n_removed, samples, one_each
         self.predicted = responses.predicted(places)
         self.n_rows = places[0].low.size
-        self.more_rows = self.n_rows > len(responses.codes)
+        self.anew = one_each is not None or self.n_rows > len(responses.codes)
 
     def of(self, code: int) -> FloatArray:
         """Values of one code for all drawn rows."""
         found = self.responses
         if not self.modelled:
-            return found.codes[:, code]
+            return found.given[:, code]
+        if code in self._of_blocks:
+            return self._of_blocks[code]
+        # odd values stay in their rows, so that those of all codes occur together and as often as observed
+        rows = np.arange(self.n_rows) % len(found.codes)
+        return np.where(found.odd[rows, code], found.given[rows, code], self._of_model(code))
+
+    def _of_model(self, code: int) -> FloatArray:
+        """Values of one code without odd ones."""
+        found = self.responses
         if found.owner[code] >= 0:
             places = self.places[found.owner[code]]
-            return fresh_code(found, code, places, self.generator) if self.more_rows else found.codes[places.low, code]
+            if self.anew:
+                return fresh_code(found, code, places, self.generator, self.one_each)
+            return found.codes[places.low, code]
         at_random = self.generator.integers(len(found.codes), size=self.n_rows)
         if found.silent[code]:
             return found.codes[self._of_whole_samples(at_random), code]
+        if found.near[code]:
+            first, second = found.codes[self._neighbours(found.near[code]), code]
+            # between the values of two rows, because values that repeat would tell the factors of more rows
+            weight = self.generator.uniform(0, 0.5, size=self.n_rows) if self.n_rows > len(found.codes) else 0.0
+            return with_shared_values(first + weight * (second - first), found, code)
         drawn = self.predicted[found.model[code]][:, code] + found.residuals[self._similar_rows, code]
-        return drawn if found.of_codes[code] else from_scores(drawn, found, code)
+        return with_shared_values(drawn, found, code) if found.of_codes[code] else from_scores(drawn, found, code)
+
+    @cached_property
+    def _of_blocks(self) -> dict[int, FloatArray]:
+        """Codes of blocks: an additive fit, and residuals of all codes of one row, whose noise is one.
+
+        Where a factor is a linear function of a block, it is the same function of the drawn block.
+        """
+        found: CodeModels = self.responses
+        drawn: dict[int, FloatArray] = {}
+        if not found.blocks:
+            return {}
+        both = [np.column_stack([design.plain, design.smooth]) for design in found.designs]
+        wide = sum(part.shape[1] for part in both) * ROWS_PER_COLUMN > len(found.codes)
+        parts = [design.plain if wide else each for design, each in zip(found.designs, both, strict=True)]
+        fitted = np.column_stack([np.ones(len(found.codes)), *parts])
+        there = np.column_stack(
+            [np.ones(self.n_rows), *(at.of(part) for at, part in zip(self.places, parts, strict=True))]
+        )
+        rows = self._similar_rows
+        others, width = self.generator.permutation(rows), len(fitted) ** -0.2 if self.n_rows > len(fitted) else 0.0
+        free = np.sqrt(len(fitted) / max(len(fitted) - fitted.shape[1], 1) / (1 + width**2))
+        for members in found.blocks:
+            block = found.codes[:, members]
+            weights = np.linalg.lstsq(fitted, block, rcond=1e-8)[0]
+            left = block - fitted @ weights
+            values = there @ weights + free * (left[rows] + width * left[others])  # so that no residual occurs twice
+            drawn |= dict(zip(members.tolist(), values.T, strict=True))
+        return drawn
 
     @cached_property
     def _similar_rows(self) -> Rows:
         """For every drawn row, the observed row with the most similar factors out of 20 other random rows."""
-        n = len(self.responses.codes)
-        designs = [design.ranks - design.ranks.mean(axis=0) for design in self.responses.designs]
-        scaled = [columns / max(np.sqrt(np.square(columns).sum() / n), TINY) for columns in designs]
+        n, scaled = len(self.responses.codes), coordinates(self.responses.designs)
         observed = np.hstack(scaled)
         wanted = np.hstack([where.of(columns) for where, columns in zip(self.places, scaled, strict=True)])
         others = (np.arange(self.n_rows) + self.generator.integers(1, n, size=(CANDIDATES, self.n_rows))) % n
         others = self._of_whole_samples(others)
         distances = np.stack([np.square(observed[rows] - wanted).sum(axis=1) for rows in others])
         return np.asarray(others[distances.argmin(axis=0), np.arange(self.n_rows)])
+
+    @functools.cache  # noqa: B019 - draws live as long as one sample
+    def _neighbours(self, factors: tuple[int, ...]) -> Rows:
+        """For every drawn row, the two nearest other rows in these factors (2 x rows)."""
+        scaled = coordinates(self.responses.designs)
+        observed = np.hstack([scaled[j] for j in factors])
+        wanted = np.hstack([self.places[j].of(scaled[j]) for j in factors])
+        nearest = KDTree(observed).query(wanted, 3)[1].T
+        own = nearest[0] == np.arange(self.n_rows)
+        return np.where(own, nearest[1:], nearest[:2])
 
     def _of_whole_samples(self, rows: Rows) -> Rows:
         """Random rows, where those of one subject are exchanged for rows of one other subject, whose noise they share.
@@ -418,23 +478,51 @@ class Counterpart:
         generator = random_stream(rng, "counterpart")
         found, n = self.responses, self.evidence.n_rows
         n_rows = n if same_rows or where != "elsewhere" else max(n, ENOUGH_ROWS)
-        places = [
-            Places.at_rows(np.arange(n) if where != "elsewhere" else generator.permutation(n))
-            if n_rows == n
-            else Places.at_rows(generator.integers(n, size=n_rows))
-            if design.in_steps
-            else Places.between_rows(column, n_rows, generator)
-            for design, column in zip(found.designs, found.factors.T, strict=True)
-        ]
-        samples = clusters(found.factors) if where == "here" else None
-        modelled, n_removed = where != "as it is", self.n_removed
+        samples = clusters(found.factors) if where != "as it is" else None
+        # what is particular to a subject is noise elsewhere, where no two rows have the same subject
+        one_each = None if samples is None or where == "here" else np.unique(samples, return_index=True)[1]
+        places = [self._places(j, n_rows, where, one_each, generator) for j in range(len(found.designs))]
         codes = DrawnCodes(
-            found, self.tellers, places, generator, modelled=modelled, n_removed=n_removed, samples=samples
+            found,
+            self.tellers,
+            places,
+            generator,
+            modelled=where != "as it is",
+            n_removed=self.n_removed,
+            samples=samples if where == "here" else None,
+            one_each=one_each,
         )
-        columns = [codes.of(i) for i in range(found.codes.shape[1])] if same_codes else codes.without_redundant()
+        blocks = self.evidence.has_blocks  # codes of a block are no redundant codes
+        if same_codes or blocks:
+            columns = [codes.of(i) for i in range(found.codes.shape[1])]
+        else:
+            columns = codes.without_redundant()
         factors = np.column_stack([where_drawn.of(found.factors[:, j]) for j, where_drawn in enumerate(places)])
-        kinds = [declared.text for declared in self.evidence.declared_kinds]
-        return Evidence(factors, np.column_stack(columns), kinds=kinds, factor_names=self.evidence.factor_names)
+        return Evidence(
+            factors,
+            np.column_stack(columns),
+            kinds=self._kinds(places),
+            factor_names=self.evidence.factor_names,
+            code_names=self.evidence.code_names if blocks else None,
+            code_groups=self.evidence.code_groups if blocks else None,
+            factor_groups=self.evidence.factor_groups,
+        )
+
+    def _places(
+        self, factor: int, n_rows: int, where: Where, one_each: Rows | None, generator: np.random.Generator
+    ) -> Places:
+        """Where the drawn rows take the values of this factor from."""
+        n, in_steps = self.evidence.n_rows, self.responses.designs[factor].in_steps
+        if n_rows == n and (one_each is None or in_steps):
+            return Places.at_rows(np.arange(n) if where != "elsewhere" else generator.permutation(n))
+        if in_steps:
+            return Places.at_rows(generator.integers(n, size=n_rows))
+        return Places.between_rows(self.responses.factors[:, factor], n_rows, generator, one_each)
+
+    def _kinds(self, places: Sequence[Places]) -> dict[str, str]:
+        """Kinds of the factors, but for those whose values lie between those of rows: they are no classes any more."""
+        declared = zip(self.evidence.factor_names, self.evidence.declared_kinds, places, strict=True)
+        return {name: of.text for name, of, at in declared if not (of.kind.has_classes and at.weight.any())}
 
     @property
     def each_factor_told(self) -> bool:
@@ -464,8 +552,16 @@ def with_factors(evidence: Evidence, names: Sequence[str]) -> Evidence:
         kinds=[evidence.declared_kinds[j].text for j in places],
         factor_names=list(names),
         code_names=evidence.code_names,
+        code_groups=evidence.code_groups,
+        factor_groups=_groups_among(evidence, names),
         row_groups=None if evidence.row_groups is None else evidence.row_groups.tolist(),
     )
+
+
+def _groups_among(evidence: Evidence, names: Sequence[str]) -> dict[str, list[str]]:
+    """The groups of factors without those that are not among these names."""
+    groups = {group: [m for m in members if m in names] for group, members in evidence.factor_groups.items()}
+    return {group: members for group, members in groups.items() if members}
 
 
 MOST_CALLS = 1000
@@ -516,6 +612,9 @@ def _drawn(evidence: Evidence, places: list[int], rng: np.random.Generator) -> E
         codes,
         kinds=[evidence.declared_kinds[j].text for j in places],
         factor_names=[evidence.factor_names[j] for j in places],
+        code_names=evidence.code_names,
+        code_groups=evidence.code_groups,
+        factor_groups=_groups_among(evidence, [evidence.factor_names[j] for j in places]),
     )
 
 

@@ -33,7 +33,7 @@ EXPLAINED = 0.01
 
 ROWS_FOR_SINGLE_FACTORS = 250
 
-HEAVY = 10.0
+HEAVY_KURTOSIS = 10.0
 
 TAILS = (0.01, 0.99)
 
@@ -214,7 +214,7 @@ class _Measured:
 def pairwise_dependence(views: Sequence[FactorView]) -> list[PairDependence]:
     """Dependence of every pair of factors, with p-values corrected for the number of pairs (Holm, level .01)."""
     pairs = list(combinations(views, 2))
-    measured = [_measured(left, right) for left, right in pairs]
+    measured = [_measured_dependence(left, right) for left, right in pairs]
     p_any, p_line, p_curve = (corrected(np.array([pair.p_values[k] for pair in measured]), "holm") for k in range(3))
     found = []
     for k, ((left, right), numbers) in enumerate(zip(pairs, measured, strict=True)):
@@ -235,7 +235,7 @@ def _kind(numbers: _Measured, p_value: float, p_line: float, p_curve: float) -> 
     return PairKind.NONLINEAR if bent or p_line > LEVEL else PairKind.LINEAR
 
 
-def _measured(left: FactorView, right: FactorView) -> _Measured:
+def _measured_dependence(left: FactorView, right: FactorView) -> _Measured:
     n_rows = len(left.basis)
     p_any, strength = independence_p_value(left.basis, right.basis), canonical_correlation(left.basis, right.basis)
     if left.scores is None or right.scores is None:

@@ -486,7 +486,7 @@ def _of_living_codes(some: Evidence, living: Rows, views: Sequence[FactorView], 
         nuisance = {names[i]: float(share) for i, share in zip(explained, shares, strict=True)}
     return {
         "duplicated_codes": tuple(tuple(names[i] for i in group) for group in groups),
-        "heavy_tailed_codes": {names[i]: float(tails[i]) for i in np.flatnonzero(tails > code_health.HEAVY)},
+        "heavy_tailed_codes": {names[i]: float(tails[i]) for i in np.flatnonzero(tails > code_health.HEAVY_KURTOSIS)},
         "nuisance_per_code": nuisance,
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,8 +18,10 @@ from unweave.randomness import random_stream
 from unweave.responses.factor_bases import varying_places
 from unweave.responses.responses import distinct_factors
 from unweave.score import Score
+from unweave.trust.budget import SOME_ROWS
 from unweave.trust.counterpart import ENOUGH_ROWS, Counterpart, Where, independent_draws, with_factors
 from unweave.trust.diagnosis import Diagnosis
+from unweave.trust.floors import may_use_some_rows, some_rows
 from unweave.trust.scoring import raw_values, score_or_reason
 from unweave.trust.verdict_record import Property
 
@@ -128,6 +131,12 @@ class Steps:
     set_free: tuple[str, ...] = ()
     scores: dict[tuple[object, ...], float] = field(default_factory=dict)
 
+    @functools.cached_property
+    def settling(self) -> Draws:
+        """Random halves of 1,000 to 3,000 rows, where only metrics that need many rows, such as trees, still change."""
+        seen = self.observed
+        return _halves(seen, 0)[:FEW_DRAWS] if seen and ENOUGH_ROWS <= seen.n_rows < SETTLED_ROWS else ()
+
     @property
     def left_out(self) -> tuple[str, ...]:
         """Redundant factors that the first step removes."""
@@ -142,7 +151,7 @@ class Steps:
     @property
     def evidences(self) -> tuple[Evidence, ...]:
         """The data sets on which a metric has to be computed."""
-        draws = [self.control, self.without_collapsed, self.halves, *(step.after for step in self.steps)]
+        draws = [self.control, self.without_collapsed, self.halves, self.settling, *(step.after for step in self.steps)]
         draws += [step.before for step in self.steps if step.effect != "redundant factors"]
         draws += [self.real] if any(step.modelled for step in self.steps) else []
         different = {id(evidence): evidence for drawn in draws for evidence in drawn}
@@ -165,6 +174,9 @@ class Steps:
             if step.effect == "number of rows":
                 change = self._of_more_rows(metric, score, change)
             changes.append(change)
+        if self.settling and math.isfinite(width):
+            change = self._of_more_rows(metric, score, Change("number of rows", score.value, score.value))
+            changes += [change] if abs(change.moved) >= GOES_ON * width else []
         misfit = 0.0
         if any(step.modelled for step in self.steps):
             misfit = (self._mean(metric, self.control, score) - self._mean(metric, self.real, score)) / width
@@ -174,10 +186,14 @@ class Steps:
         """The change of modelled codes with more rows, or the change extrapolated from half of the rows, if larger.
 
         The extrapolation uses the observed codes, and assumes that the metric converges as one over the square root of
-        the number of rows, as most metrics do.
+        the number of rows, as most metrics do. It ends at three times the rows, from 1,000 to 3,000.
         """
-        n_rows, of_half = self.real[0].n_rows, self._mean(metric, self.halves, score)
-        reach = (n_rows**-0.5 - ENOUGH_ROWS**-0.5) / ((n_rows / 2) ** -0.5 - n_rows**-0.5)
+        n_rows, of_half = (
+            (self.observed or self.real[0]).n_rows,
+            self._mean(metric, self.halves or self.settling, score),
+        )
+        enough = float(np.clip(3 * n_rows, ENOUGH_ROWS, SETTLED_ROWS))
+        reach = (n_rows**-0.5 - enough**-0.5) / ((n_rows / 2) ** -0.5 - n_rows**-0.5)
         goes_on = float(np.clip(score.value + reach * (score.value - of_half), *score.bounds))
         if math.isnan(of_half) or abs(goes_on - score.value) <= abs(change.moved):
             return change
@@ -225,13 +241,20 @@ N_DRAWS = 5
 
 FEW_DRAWS = 2
 
+SETTLED_ROWS = 3000  # rows from which the number of rows is not tried
+
+GOES_ON = 0.05  # share of the range; a smaller change between 1,000 and 3,000 rows is not counted
+
 
 def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Steps:
     """The steps that apply to these data, which are those with something to remove.
 
     Redundant factors that no code responds to are removed. Redundant factors that some code responds to are varied
-    freely in the step to independent factors.
+    freely in the step to independent factors. More than 3,000 rows are represented by so many of them.
     """
+    observed = evidence
+    if may_use_some_rows(evidence):  # a change between two scores of as many rows needs no more of them
+        evidence = some_rows(evidence, SOME_ROWS, seed)
     free, set_free, counterpart = _free_factors(evidence, diagnosis, seed)
     steps = [CheckStep("redundant factors", (evidence,), (free,))] if free.n_factors < evidence.n_factors else []
     lighter = (without_codes(evidence, diagnosis.dead_codes),) if _some_collapsed(evidence, diagnosis) else ()
@@ -240,7 +263,7 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     few = evidence.n_rows < ENOUGH_ROWS
     extra = counterpart.redundant_codes() > 0
     if not (dependent or extra or few):
-        return Steps(tuple(steps), without_collapsed=lighter, observed=evidence)
+        return Steps(tuple(steps), without_collapsed=lighter, observed=observed)
     draws = _Draw(counterpart, seed)
     drawn = independent_draws(evidence, free.factor_names, FEW_DRAWS, seed) if dependent else ()
     where: Where = "elsewhere" if dependent and not drawn else "as it is"
@@ -253,7 +276,7 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     real = draws(1, where="as it is", same_codes=True, same_rows=True)
     control = draws(FEW_DRAWS, where="here", same_codes=True) if any(step.modelled for step in steps) else ()
     halves = _halves(evidence, seed) if few else ()
-    return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told, evidence, set_free)
+    return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told, observed, set_free)
 
 
 def _free_factors(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> tuple[Evidence, tuple[str, ...], Counterpart]:

@@ -29,11 +29,11 @@ from unweave.trust.row_order import n_null_orders, notes_on_order, null_order, r
 from unweave.trust.scoring import (
     ScoredMetric,
     Watch,
+    no_progress,
     observed,
     raw_values,
     score_or_reason,
     scores_of_variants,
-    unwatched,
 )
 
 Kind = Literal["permutation", "matched", "constant"]
@@ -48,11 +48,11 @@ def why_no_floor(card: Card) -> Finding | None:
     return Finding("no_pairing", metric=card.name, looks_at=looked_at)
 
 
-def unknowing(evidence: Evidence, kind: Kind, seed: int, index: int) -> Evidence:
+def null_evidence(evidence: Evidence, kind: Kind, seed: int, index: int) -> Evidence:
     """Evidence of a random encoder; the same seed and index give the same evidence.
 
     >>> evidence = Evidence([1, 2, 3, 4], [5, 6, 7, 8])
-    >>> sorted(unknowing(evidence, "matched", seed=0, index=0).codes[:, 0].tolist())
+    >>> sorted(null_evidence(evidence, "matched", seed=0, index=0).codes[:, 0].tolist())
     [5.0, 6.0, 7.0, 8.0]
     """
     rng = random_stream(seed, "null draws", index)
@@ -61,7 +61,7 @@ def unknowing(evidence: Evidence, kind: Kind, seed: int, index: int) -> Evidence
     if kind == "matched":
         orders = [shuffled_rows(evidence.n_rows, evidence.row_groups, rng) for _ in range(evidence.n_codes)]
         apart = evidence.sampler and ShuffledColumns(Unpaired(evidence.sampler, int(rng.integers(2**31))))
-        return evidence.recoded(_shuffled(evidence, orders), apart)
+        return evidence.recoded(_shuffled_codes(evidence, orders), apart)
     if kind == "constant":
         codes = np.broadcast_to(evidence.codes.mean(axis=0), evidence.codes.shape)
         still = evidence.sampler and ConstantCodes(evidence.sampler, tuple(codes[0].tolist()))
@@ -69,7 +69,7 @@ def unknowing(evidence: Evidence, kind: Kind, seed: int, index: int) -> Evidence
     raise ValueError(f"kind={kind!r} is not known: use 'permutation', 'matched' or 'constant'.")
 
 
-def _shuffled(evidence: Evidence, orders: list[Rows]) -> FloatArray | Posterior:
+def _shuffled_codes(evidence: Evidence, orders: list[Rows]) -> FloatArray | Posterior:
     posterior = evidence.posterior
     if posterior is None:
         return np.column_stack([evidence.codes[order, i] for i, order in enumerate(orders)])
@@ -265,7 +265,7 @@ def noise_floors(
     plan: DrawPlan | None = None,
     seed: int = 0,
     n_jobs: int = 1,
-    watch: Watch = unwatched,
+    watch: Watch = no_progress,
 ) -> dict[str, NoiseFloor]:
     """Noise floors of several metrics, which share their common computations.
 
@@ -283,7 +283,7 @@ def noise_floors(
     n_rows : int, optional
         Use this many random rows, to save time. The p-value is then that of the score on these rows.
     plan : DrawPlan, optional
-        Largest number of draws of each metric, in place of ``n_draws``. The draws stop before if they are `decided`. A
+        Largest number of draws of each metric, in place of ``n_draws``. The draws stop before if `draws_suffice`. A
         metric without draws gets a reason instead of a floor.
     seed : int
         Random seed. For given data, draw k depends on the seed only, not on the plan, metrics or number of workers.
@@ -333,8 +333,10 @@ def _drawn(
         for label, (metric, score) in alike.items()
     }
     tested = kind != "constant" and not row_order(used).untestable
-    enough = {label: functools.partial(decided, score, raws[label], tested) for label, (_, score) in alike.items()}
-    null = functools.partial(unknowing, used, kind, seed)
+    enough = {
+        label: functools.partial(draws_suffice, score, raws[label], tested) for label, (_, score) in alike.items()
+    }
+    null = functools.partial(null_evidence, used, kind, seed)
     drawn = scores_of_variants(
         {label: metric for label, (metric, _) in alike.items()},
         drawn_together(null, at_most) if kind == "permutation" else null,
@@ -344,7 +346,7 @@ def _drawn(
         watch=watch,
     )
     for label, (metric, score) in alike.items():
-        floor = _summarised(metric, used, kind, score, raws[label], drawn[label], tested)
+        floor = _floor_of_draws(metric, used, kind, score, raws[label], drawn[label], tested)
         notes = [*floor.notes]
         if plan and len(drawn[label]) < at_most and not enough[label](drawn[label]):
             notes.append(Finding("fewer_nulls", n_draws=most[label], of=at_most, seconds=plan.budget))
@@ -355,7 +357,7 @@ def _drawn(
     return floors
 
 
-def decided(score: Score, raw: float, tested: bool, drawn: list[Score | None]) -> bool:
+def draws_suffice(score: Score, raw: float, tested: bool, drawn: list[Score | None]) -> bool:
     """Whether these null draws are enough: the floor is precise, and more draws would hardly change the test.
 
     The standard error of the floor is at most `PRECISION` of the metric's range. The test at level .05 ends when 4 null
@@ -364,7 +366,7 @@ def decided(score: Score, raw: float, tested: bool, drawn: list[Score | None]) -
 
     >>> null = [Score(0.3)] * 29
     >>> score = Score(0.9, bounds=(0.0, 1.0), best=1.0)
-    >>> [decided(score, raw, True, null[:n]) for raw, n in ((0.9, 28), (0.9, 29), (0.1, 18), (0.1, 19))]
+    >>> [draws_suffice(score, raw, True, null[:n]) for raw, n in ((0.9, 28), (0.9, 29), (0.1, 18), (0.1, 19))]
     [False, True, False, True]
     """
     values = np.array(raw_values(drawn))
@@ -395,7 +397,7 @@ def _is_whole(number: object, at_least: int) -> bool:
     return isinstance(number, int | np.integer) and not isinstance(number, bool) and bool(number >= at_least)
 
 
-def _summarised(
+def _floor_of_draws(
     metric: Choice,
     evidence: Evidence,
     kind: Kind,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 
@@ -18,22 +18,23 @@ from unweave.errors import OptionError
 from unweave.estimators.correlation import tail_index
 from unweave.evidence import Evidence
 from unweave.findings import Finding
-from unweave.memo import memoised
+from unweave.memo import drawn_together, memoised
 from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust.budget import FEWEST_PARTS, N_PARTS, DrawPlan
+from unweave.trust.floors import some_rows
 from unweave.trust.row_order import block_length
 from unweave.trust.scoring import (
     ScoredMetric,
     Watch,
+    no_progress,
     observed,
     raw_values,
     scores_of_variants,
-    unwatched,
 )
 
-PRECISE = 0.05  # half width of an interval relative to the score, at which 8 parts are enough
+PRECISE = 0.05  # half width of an interval relative to the score, at which 8 or 16 parts are enough
 
 LEAST_SCORE = 0.2  # share of the metric's range; for smaller scores, the half width is compared with it
 
@@ -49,7 +50,9 @@ SMALL_PART = 0.49  # share of the rows; smaller parts are reported in a note
 
 FEWEST_UNITS = 5
 
-HEAVY = 3.0  # Hill index below which correlations and R2 have no finite variance, or hardly one
+MOST_CELLS = 2**22  # entries of factors and codes, of which eight halves are held in memory at once
+
+HEAVY_TAIL_INDEX = 3.0  # Hill index below which correlations and R2 have no finite variance, or hardly one
 
 
 @dataclass(frozen=True)
@@ -141,13 +144,13 @@ def part_scores(
     until_precise: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
-    watch: Watch = unwatched,
+    watch: Watch = no_progress,
 ) -> dict[str, PartScores | Finding]:
     """Scores of every metric on parts of the samples, or the reason why there are none.
 
     The options are those of `intervals`. A plan states the largest number of parts of each metric and of the rows of a
-    part. With ``until_precise``, 8 parts are enough for a metric whose interval is then `precise`. ``watch`` is called
-    with the number of every part before it is scored.
+    part. With ``until_precise``, 8 or 16 parts are enough for a metric whose interval is then `precise`. ``watch`` is
+    called with the number of every part before it is scored.
 
     Examples
     --------
@@ -163,8 +166,15 @@ def part_scores(
     found: dict[str, PartScores | Finding] = {}
     known = observed(metrics, evidence)
     able: dict[Parts, dict[str, Score]] = {}  # metrics with the same parts are scored on the same evidence
+    used = {n: some_rows(evidence, n, seed) for n in {*plan.rows_scored.values(), evidence.n_rows}}
     for label, entry in known.items():
-        parts = parts_of(evidence, card_of(entry.metric), seed, plan.rows_of_parts.get(label))
+        # the error of a score that uses some of the rows is that of their number
+        parts = parts_of(
+            used[plan.rows_scored.get(label, evidence.n_rows)],
+            card_of(entry.metric),
+            seed,
+            plan.rows_of_parts.get(label),
+        )
         if isinstance(entry.score, Finding):
             found[label] = entry.score
         elif isinstance(parts, Finding):
@@ -176,7 +186,7 @@ def part_scores(
     for parts, scores in able.items():
         drawn = scores_of_variants(
             {label: known[label].metric for label in scores},
-            parts.part,
+            parts_together(parts, n_parts),
             {label: min(n_parts, plan.n_parts[label]) for label in scores},
             decided={label: functools.partial(precise, parts, scores[label]) for label in scores if until_precise},
             n_jobs=n_jobs,
@@ -191,15 +201,22 @@ def part_scores(
     return {label: found[label] for label in metrics}
 
 
+def parts_together(parts: Parts, n_parts: int) -> Callable[[int], Evidence]:
+    """The parts, eight of them at a time where they are small, so that trees of all of them grow together."""
+    evidence = parts.evidence
+    small = evidence.n_rows * (evidence.n_codes + evidence.n_factors) <= MOST_CELLS
+    return drawn_together(parts.part, n_parts, FEWEST_PARTS if small else 1)
+
+
 def precise(parts: Parts, score: Score, drawn: Sequence[Score | None]) -> bool:
-    """Whether 8 parts give a 95 % interval whose half width is at most .05 of the score, or of a fifth of the range.
+    """Whether 8 or 16 parts give a 95 % interval with a half width of at most .05 of the score, or of .2 of the range.
 
     >>> parts = Parts(Evidence([1, 2, 3, 4], [1, 2, 3, 4]), n_units=9, n_out=5, seed=0)
     >>> score = Score(0.5, bounds=(0.0, 1.0))
     >>> [precise(parts, score, [Score(0.5 - step), Score(0.5 + step)] * 4) for step in (0.005, 0.05)]
     [True, False]
     """
-    if len(drawn) != FEWEST_PARTS:
+    if len(drawn) not in (FEWEST_PARTS, 2 * FEWEST_PARTS):
         return False
     width = score.bounds[1] - score.bounds[0]
     size = max(abs(score.raw), LEAST_SCORE * width if math.isfinite(width) else 0.0)
@@ -217,7 +234,7 @@ def _notes(plan: Parts) -> list[Finding]:
     block = block_length(plan.evidence)
     if block > 1:
         notes.append(Finding("parts_of_blocks", n_rows=block))
-    if heaviest_tail(plan.evidence) < HEAVY:
+    if heaviest_tail(plan.evidence) < HEAVY_TAIL_INDEX:
         notes.append(Finding("heavy_tails", index=heaviest_tail(plan.evidence)))
     if plan.evidence.sampler is not None:
         notes.append(Finding("sampler_draws_not_counted"))

@@ -137,9 +137,9 @@ def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
         if max(share, _share_of_noise(score, value)) <= NEXT_TO_NOTHING:
             return Level.TRUST, _reason(Finding("scores_like_noise", value=value, floor=noise, p_value=p_value), floor)
         if -calibrated > HARDLY:
-            return Level.DO_NOT_USE, _reason(
-                Finding("below_noise", value=value, floor=noise, calibrated=calibrated), floor
-            )
+            # below 0 is a statement of a metric whose random codes score 0, such as a mixing far from the axes
+            level = Level.TRUST if score.bounds[0] < 0 <= score.best else Level.DO_NOT_USE
+            return level, _reason(Finding("below_noise", value=value, floor=noise, calibrated=calibrated), floor)
         return Level.DO_NOT_USE, _reason(Finding("not_above_noise", value=value, floor=noise, p_value=p_value), floor)
     if share <= NEXT_TO_NOTHING:
         return None

@@ -100,7 +100,7 @@ def row_order(evidence: Evidence) -> RowOrder:
         return RowOrder("repeated", same_as=evidence.same_rows)
     factors, codes = _factor_columns(evidence), evidence.codes[:, :MOST_COLUMNS]
     before = _rows_before(evidence)
-    if before is not None and not _designed(evidence.factors):
+    if before is not None and not _has_the_order_of_a_design(evidence.factors):
         lags = [_largest_lag(columns, before) for columns in (factors, codes)]
         chance = norm.isf(LEVEL / 2 / (factors.shape[1] + codes.shape[1])) / math.sqrt(before.size)
         if min(lags) > max(chance, LEAST) or _goes_on(evidence, (factors, codes), before):
@@ -161,7 +161,12 @@ def block_length(evidence: Evidence) -> int:
     1
     """
     n = evidence.n_rows
-    if evidence.row_groups is not None or n < FEWEST_ROWS or not evidence.n_factors or _designed(evidence.factors):
+    if (
+        evidence.row_groups is not None
+        or n < FEWEST_ROWS
+        or not evidence.n_factors
+        or _has_the_order_of_a_design(evidence.factors)
+    ):
         return 1
     columns = _factor_columns(evidence)
     lag = _largest_lag(columns, np.arange(n - 1))
@@ -261,7 +266,7 @@ def _lags(columns: FloatArray, before: Rows) -> FloatArray:
     return np.asarray((first * second).sum(axis=0) / np.where(spread > 0, spread, 1.0))
 
 
-def _designed(factors: FloatArray) -> bool:
+def _has_the_order_of_a_design(factors: FloatArray) -> bool:
     """Whether the rows have the order of a design: a factor that varies is monotone, or repeats exactly."""
     varying = factors[:, np.ptp(factors, axis=0) > 0]
     steps = np.diff(varying, axis=0)

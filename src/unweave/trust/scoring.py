@@ -55,7 +55,7 @@ def takes_seed(metric: Any) -> bool:
     return "rng" in metric_of(metric).options and "rng" not in stated_options(metric)
 
 
-def unwatched(_number: int, _of: int) -> None:
+def no_progress(_number: int, _of: int) -> None:
     """Report no progress."""
 
 
@@ -88,7 +88,7 @@ def scores_of_variants(
     *,
     decided: Mapping[str, Decided] = MappingProxyType({}),
     n_jobs: int = 1,
-    watch: Watch = unwatched,
+    watch: Watch = no_progress,
 ) -> dict[str, list[Score | None]]:
     """Scores of every metric on variants 0, 1, ..., one variant after another so that metrics share computations.
 

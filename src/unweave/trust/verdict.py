@@ -142,6 +142,8 @@ def verdicts(
     >>> found["mcc"].level, found["r2"].level
     ('caution', 'trust')
     """
+    if isinstance(untried, str) or not isinstance(untried, Collection):
+        raise OptionError("untried is no collection: give the labels of metrics in a list or a set.")
     pairing = {
         label: metric
         for label, metric in metrics.items()
@@ -161,13 +163,13 @@ def verdicts(
         elif left_out and evidence.sparse_codes is None:
             found[label] = Verdict(Level.NOT_CHECKED, (Reason(Finding("trial_not_in_budget"), "", math.nan),))
         elif label in pairing and steps is not None:
-            found[label] = _tried(metric, score, steps, diagnosis, floor)
+            found[label] = _verdict_by_trials(metric, score, steps, diagnosis, floor)
         else:
             found[label] = _looked_up(metric, score, diagnosis, floor)
             if left_out:
                 not_tried = Reason(Finding("trial_of_sparse_codes"), "", math.nan)
                 found[label] = replace(found[label], reasons=(*found[label].reasons, not_tried))
-    return _advised(found, {label: audited_name(metric) for label, metric in metrics.items()})
+    return _with_fitting_advice(found, {label: audited_name(metric) for label, metric in metrics.items()})
 
 
 def check_steps(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Steps | None:
@@ -175,7 +177,7 @@ def check_steps(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> S
     return steps_of(evidence, diagnosis, seed=seed) if _possible(evidence) else None
 
 
-def _advised(found: Mapping[str, Verdict], names: Mapping[str, str]) -> dict[str, Verdict]:
+def _with_fitting_advice(found: Mapping[str, Verdict], names: Mapping[str, str]) -> dict[str, Verdict]:
     """The verdicts with advice that names no metric whose verdict on these data is worse than trust."""
     flagged = {names[label] for label, verdict in found.items() if verdict.level is not Level.TRUST}
     concerns = {section: name for name, section in SECTIONS.items()}
@@ -191,7 +193,9 @@ def _advised(found: Mapping[str, Verdict], names: Mapping[str, str]) -> dict[str
     }
 
 
-def _tried(metric: Choice, score: Score, steps: Steps, diagnosis: Diagnosis, floor: NoiseFloor | None) -> Verdict:
+def _verdict_by_trials(
+    metric: Choice, score: Score, steps: Steps, diagnosis: Diagnosis, floor: NoiseFloor | None
+) -> Verdict:
     """The verdict from the change of the score over all steps together."""
     found = steps.on(metric, score)
     if any(math.isnan(change.moved) for change in found.changes) or math.isnan(found.misfit):
@@ -274,13 +278,13 @@ def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseF
         reasons.append(Reason(found, "largest correlation of factors", strongest, SECTIONS["P1"], None, how))
     if diagnosis.constraints and fails(name, "P2"):
         found = Finding("redundant_by_audit", factors=diagnosis.redundant_factors)
-        reasons.append(_known(found, "effective dimension", diagnosis, "effective_dimension", "P2"))
+        reasons.append(_reason_of_diagnosis(found, "effective dimension", diagnosis, "effective_dimension", "P2"))
     if diagnosis.codes_per_factor > 1 and fails(name, "P3"):
         found = Finding("many_codes_by_audit", codes_per_factor=diagnosis.codes_per_factor)
-        reasons.append(_known(found, "codes per factor", diagnosis, "codes_per_factor", "P3"))
+        reasons.append(_reason_of_diagnosis(found, "codes per factor", diagnosis, "codes_per_factor", "P3"))
     if diagnosis.codes_per_row > CROWDED and fails(name, "P4"):
         found = Finding("crowded_by_audit", codes_per_row=diagnosis.codes_per_row)
-        reasons.append(_known(found, "codes per row", diagnosis, "codes_per_row", "P4"))
+        reasons.append(_reason_of_diagnosis(found, "codes per row", diagnosis, "codes_per_row", "P4"))
     if diagnosis.n_rows < FEWEST_ROWS:
         found = Finding("too_few_rows_to_test", n_rows=diagnosis.n_rows)
         more = Finding("take_more_samples")
@@ -288,7 +292,9 @@ def _looked_up(metric: Choice, score: Score, diagnosis: Diagnosis, floor: NoiseF
     return with_floor(Verdict(Level.CAUTION if reasons else Level.TRUST, tuple(reasons)), score, floor)
 
 
-def _known(found: Finding, quantity: str, diagnosis: Diagnosis, attribute: str, concerns: Property) -> Reason:
+def _reason_of_diagnosis(
+    found: Finding, quantity: str, diagnosis: Diagnosis, attribute: str, concerns: Property
+) -> Reason:
     """A reason whose number is an attribute of the diagnosis."""
     how = f"unweave.diagnose(evidence).{attribute}"
     return Reason(found, quantity, getattr(diagnosis, attribute), SECTIONS[concerns], None, how)

@@ -1,5 +1,6 @@
 """Thresholds, intervals and verdicts, for artificial scores."""
 
+import dataclasses
 from dataclasses import replace
 
 import numpy as np
@@ -7,8 +8,11 @@ import pytest
 from scipy import stats
 
 from unweave.auditing import Grid
+from unweave.auditing.adversary import _perturbed_encoder
 from unweave.auditing.measurement import PROPERTIES
-from unweave.auditing.properties import PropertyFinding, PropertyRow, finding_of, mean_interval
+from unweave.auditing.properties import PropertyFinding, PropertyRow, finding_of, mean_interval, promise_of
+from unweave.metrics import mcc, representations_invariance
+from unweave.synthetic.encoders import Mixed, Noise, Noisy, PartlyMixed, Reshaped, WithCopies, WithNoiseCodes
 
 GRID = Grid(
     n_factors=(5,), rhos=(0.0, 0.9), dropped=(1, 2), ratios=(2.0,), splits=(2,), mixed_shares=(), null_ratios=(0.1,)
@@ -219,3 +223,104 @@ def test_the_cost_of_a_redundant_factor_needs_both_points():
     assert {row.kind for row in finding_of("P2", POINTS, kept).rows} == {"lossy"}
     kept = {point: row for point, row in scores(lambda p: 0.5).items() if point.name == "P2" and point.x != 0}
     assert finding_of("P2", POINTS, kept).rows == ()
+
+
+START = (
+    Mixed(2.0, 2.0),
+    PartlyMixed(0.4),
+    Noise(10),
+    Noisy(PartlyMixed(0.25), 0.3),
+    WithCopies(PartlyMixed(0.25), 4),
+    WithNoiseCodes(PartlyMixed(0.25), 10),
+    Reshaped(PartlyMixed(0.25)),
+)
+
+
+class Drawing:
+    """Gives the same normal number and the same whole number each time."""
+
+    def __init__(self, number, whole):
+        self.number, self.whole = number, whole
+
+    def normal(self):
+        return self.number
+
+    def integers(self, low, high):
+        assert (low, high) == (-1, 2)
+        return self.whole
+
+
+@pytest.mark.parametrize(
+    ("number", "whole", "expected"),
+    [
+        (
+            1.0,  # e^.5 = 1.6487, e^.3 = 1.3499, e^.4 = 1.4918
+            1,
+            (
+                Mixed(3.297, 2.7),
+                PartlyMixed(0.5),
+                Noise(15),
+                Noisy(PartlyMixed(0.35), 0.4),
+                WithCopies(PartlyMixed(0.35), 5),
+                WithNoiseCodes(PartlyMixed(0.35), 15),
+                Reshaped(PartlyMixed(0.35)),
+            ),
+        ),
+        (
+            -20.0,
+            -3,
+            (
+                Mixed(1.0, 1.0),
+                PartlyMixed(0.0),
+                Noise(2),
+                Noisy(PartlyMixed(0.0), 0.0),
+                WithCopies(PartlyMixed(0.0), 1),
+                WithNoiseCodes(PartlyMixed(0.0), 1),
+                Reshaped(PartlyMixed(0.0)),
+            ),
+        ),
+    ],
+)
+def test_parameters_change_by_their_steps_and_stay_within_their_ends(number, whole, expected):
+    assert tuple(_perturbed_encoder(encoder, Drawing(number, whole)) for encoder in START) == expected
+
+
+def test_large_parameters_end_too():
+    up = Drawing(20.0, 3)
+    assert _perturbed_encoder(Mixed(2.0, 2.0), up).ratio == 15.0
+    assert _perturbed_encoder(PartlyMixed(0.4), up) == PartlyMixed(1.0)
+    assert _perturbed_encoder(Noise(10), up) == Noise(300)
+    assert _perturbed_encoder(Noisy(PartlyMixed(0.4), 0.3), up) == Noisy(PartlyMixed(1.0), 0.95)
+    assert _perturbed_encoder(WithCopies(PartlyMixed(0.4), 4), up) == WithCopies(PartlyMixed(1.0), 6)
+
+
+def card(equivalence):
+    return dataclasses.replace(mcc.card, equivalence=equivalence)
+
+
+@pytest.mark.parametrize(
+    ("equivalence", "promised"),
+    [
+        ("permutation and scale", {"E1"}),
+        ("elementwise", {"E1", "E2"}),
+        ("affine", {"E1", "E3"}),
+        ("bijection", {"E1", "E2", "E3"}),
+        ("any", {"E1", "E2", "E3", "E9"}),
+    ],
+)
+def test_who_is_promised_full_marks(equivalence, promised):
+    assert {name for name in ("E1", "E2", "E3", "E9") if promise_of(card(equivalence), name, 1.0).promised} == promised
+
+
+def test_a_promise_is_broken_by_less_than_full_marks():
+    assert not promise_of(card("affine"), "E3", 0.98).kept
+    assert promise_of(card("affine"), "E3", 0.991).kept
+
+
+def test_marks_beyond_the_promise_are_no_fault_unless_noise_gets_them():
+    assert promise_of(card("permutation and scale"), "E3", 1.0).kept
+    assert not promise_of(card("permutation and scale"), "E9", 1.0).kept
+
+
+def test_a_card_may_say_that_noise_gets_full_marks():
+    assert promise_of(representations_invariance.card, "E9", 1.0).kept

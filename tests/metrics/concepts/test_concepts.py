@@ -448,11 +448,11 @@ def test_groups_that_do_not_matter_change_no_p_value():
 
 @pytest.mark.parametrize("name", CONCEPT_METRICS)
 def test_every_measure_is_explained_and_honours_its_card(name):
-    from unweave.card.explain import explained
+    from unweave.card.explain import explanation
     from unweave.evaluation.choose import chosen_by_text
 
     metric = chosen_by_text(name)
-    text = explained(metric)
+    text = explanation(metric)
     assert text.startswith(f"{name}: ")
     for part in ("Range:", "Chance level:", "Formula:", "Example:", "Avoid when:"):
         assert part in text

@@ -1,3 +1,9 @@
+"""DCI and its explicitness: closed forms, probes by hand, and curves."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -5,8 +11,17 @@ from unweave import Evidence
 from unweave.estimators import BoostedTrees, Lasso, RandomForest
 from unweave.findings import Finding
 from unweave.memo import drawn_together
-from unweave.metrics import dci_completeness, dci_disentanglement, dci_explicitness, dci_informativeness
-from unweave.metrics.dci import concentration, weighted_mean
+from unweave.metrics import (
+    dci_completeness,
+    dci_disentanglement,
+    dci_explicitness,
+    dci_informativeness,
+    dci_size,
+    explicitness,
+    t_mex,
+)
+from unweave.metrics.dci import area_above_curve, concentration, weighted_mean
+from unweave.metrics.matrices import importance
 from unweave.synthetic.encoders import Mixed
 
 
@@ -143,9 +158,9 @@ def test_other_probes_find_a_clean_code(probe):
     assert dci_disentanglement(z, z[:, ::-1], probe=probe).raw > 0.95
 
 
-def test_settings_name_the_boosting_library():
-    settings = dci_disentanglement(independent(100, 2), independent(100, 2)).settings
-    assert settings["probe"]["name"] == "BoostedTrees"
+def test_settings_name_the_library_of_a_probe():
+    settings = dci_disentanglement(independent(100, 2), independent(100, 2), probe=RandomForest(5)).settings
+    assert settings["probe"]["name"] == "RandomForest"
     assert settings["probe"]["library"].startswith("scikit-learn ")
 
 
@@ -181,3 +196,152 @@ def test_permutations_fitted_together_score_as_if_alone(kinds):
     for k in range(3):
         assert dci_disentanglement(together(k)).raw == pytest.approx(dci_disentanglement(draw(k)).raw, rel=1e-12)
         assert dci_informativeness(together(k)).raw == pytest.approx(dci_informativeness(draw(k)).raw, rel=1e-12)
+
+
+GOLDEN = Path(__file__).parents[2] / "reference" / "golden"
+VALUES = json.loads((GOLDEN / "prediction.json").read_text())
+CURVES = {e["case"]: e["value"] for e in VALUES if e["metric"] == "Explicitness-E (loss-capacity curve)"}
+SYNTHETIC = next(e["value"] for e in VALUES if e["metric"] == "Explicitness-E (synthetic curves)")
+
+
+@pytest.mark.parametrize("case", sorted(set(CURVES) - {"c08"}))
+def test_published_area_of_published_curves(case):
+    curve = CURVES[case]
+    found = area_above_curve(np.array(curve["depths"], float), np.array(curve["loss"]), "best")
+    assert found == pytest.approx(curve["E"], abs=1e-9)
+
+
+def test_published_synthetic_curves():
+    capacities = np.array([1.0, 2.0, 4.0, 8.0])
+    assert area_above_curve(capacities, np.array([0.8, 0.5, 0.3, 0.1]), "best") == pytest.approx(SYNTHETIC["a"])
+    assert area_above_curve(capacities, np.array([0.4, 0.45, 0.2, 0.2]), "best") == pytest.approx(SYNTHETIC["b"])
+
+
+def test_a_curve_that_never_falls_is_not_explicit():
+    """The published value of the null case is 1."""
+    curve = CURVES["c08"]
+    assert curve["E"] == 1.0
+    depths, losses = np.array(curve["depths"], float), np.array(curve["loss"])
+    assert area_above_curve(depths, losses, "zero") == 0
+    assert np.isnan(area_above_curve(depths, losses, "best"))
+
+
+def test_noise_gets_nothing():
+    with np.load(GOLDEN / "c08.npz") as stored:
+        factors, codes = stored["factors"], stored["codes"]
+    assert dci_explicitness(factors, codes).raw < 0.05
+    rng = np.random.default_rng(0)
+    undefined = dci_explicitness(rng.normal(size=(2000, 2)), rng.normal(size=(2000, 2)), floor="best")
+    assert np.isnan(undefined.raw)
+    assert "No probe predicts" in str(undefined.caveats[0])
+
+
+def test_linear_codes_are_explicit_and_bent_ones_less():
+    z = np.random.default_rng(1).normal(size=(1000, 3))
+    linear = dci_explicitness(z, z @ np.random.default_rng(2).normal(size=(3, 3)))
+    bent = dci_explicitness(z, z**3)
+    wound = dci_explicitness(z, np.column_stack([z * np.cos(2 * z), z * np.sin(2 * z)]))
+    assert linear.raw > 0.98
+    assert linear.raw > bent.raw > wound.raw > 0.3
+
+
+def test_never_more_than_the_best_probe_reads():
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=(600, 3))
+    score = dci_explicitness(z, np.tanh(z @ rng.normal(size=(3, 3))) + 0.2 * rng.normal(size=z.shape))
+    assert score.raw <= 1 - score.parts["loss_by_capacity"].min(axis=0).mean() + 1e-12
+
+
+def test_half_the_variance_at_once():
+    """The code is the factor plus noise of the same variance: R2 = 1/2 for every probe."""
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=(4000, 2))
+    assert dci_explicitness(z, z + rng.normal(size=z.shape)).raw == pytest.approx(0.5, abs=0.04)
+
+
+def test_all_kinds_together():
+    rng = np.random.default_rng(5)
+    angle, label = rng.uniform(0, 360, 600), rng.integers(0, 3, 600)
+    factors = {"angle": angle, "label": np.array(list("abc"))[label]}
+    codes = np.column_stack([np.cos(np.radians(angle)), np.sin(np.radians(angle)), np.eye(3)[label]])
+    assert dci_explicitness(factors, codes, kinds={"angle": "circular:360"}).raw > 0.99
+
+
+def test_size_counts_what_varies():
+    z = np.random.default_rng(6).normal(size=(50, 4))
+    assert dci_size(z, np.column_stack([z, z])).raw == 0.5
+    assert dci_size(z[:, :2], np.column_stack([z, np.ones(50)])).raw == 0.5
+    fewer = dci_size(z, z[:, :2])
+    assert (fewer.raw, float(fewer)) == (2.0, 1.0)
+    assert np.isnan(dci_size(z, np.ones((50, 2))).raw)
+
+
+@dataclass(frozen=True)
+class _Told:
+    importance: np.ndarray
+    prediction: np.ndarray
+
+    def predict(self, codes):
+        return np.broadcast_to(self.prediction, (len(codes), *np.shape(self.prediction)))
+
+
+@dataclass(frozen=True)
+class MeanPlus:
+    """Stub probe that predicts the training mean plus a constant, and has equal importances."""
+
+    added: float = 0.0
+
+    def regress(self, codes, targets, seed):
+        return _Told(np.ones(codes.shape[1]), targets.mean(axis=0) + self.added)
+
+    def classify(self, codes, labels, seed):
+        return _Told(np.ones(codes.shape[1]), np.bincount(labels).argmax())
+
+
+FACTORS = np.random.default_rng(0).gamma(0.3, size=(60, 3))  # skewed, so that training and test means differ
+
+
+def test_skill_is_measured_against_the_mean_of_the_training_rows():
+    """The mean of the test rows is unknown to a probe; compared with it, the skill of this probe would be negative."""
+    assert dci_informativeness(FACTORS, FACTORS, probe=MeanPlus()).raw == pytest.approx(0.0, abs=1e-12)
+
+
+def test_categories_are_measured_against_the_commonest_of_the_training_rows():
+    labels = np.random.default_rng(1).integers(0, 3, size=(60, 2))
+    assert dci_informativeness(labels, FACTORS, kinds="categorical", probe=MeanPlus()).raw == 0.0
+
+
+def test_a_factor_predicted_worse_than_by_its_mean_has_no_weight():
+    """A negative weight would give shares below 0 and concentrations above 1."""
+    score = dci_disentanglement(FACTORS, FACTORS, probe=MeanPlus(100.0), normalise="skill")
+    assert dci_informativeness(FACTORS, FACTORS, probe=MeanPlus(100.0)).raw < -1
+    assert score.parts["importance_matrix"].tolist() == np.zeros((3, 3)).tolist()
+    assert np.isnan(score.raw)
+
+
+def test_skill_is_undefined_if_all_test_rows_have_the_commonest_label():
+    """Of 60 rows one has another label; it is a training row for some seeds, and then nothing can be better."""
+    labels = (np.arange(60) == 0).astype(int)[:, None]
+    for seed in range(3):
+        evidence = Evidence(labels, FACTORS, kinds="categorical")
+        is_in_training = 0 in evidence.split(0.2, seed)[0]
+        found = importance(evidence, MeanPlus(), 0.2, seed)
+        assert np.isnan(found.skill[0]) == is_in_training
+        assert found.accuracy[0] == (1.0 if is_in_training else 11 / 12)
+
+
+@pytest.mark.parametrize(("max_rows", "sampled"), [(60, []), (59, [(59, 60)])])
+@pytest.mark.parametrize("metric", [dci_explicitness, explicitness, t_mex])
+def test_rows_are_sampled_if_there_are_more_than_asked_for(metric, max_rows, sampled):
+    caveats = metric(FACTORS[:, :1], FACTORS[:, :1], max_rows=max_rows).caveats
+    said = [each.quantities for each in caveats if each.kind == "rows_sampled"]
+    assert [(quantities["n_rows"], quantities["of"]) for quantities in said] == sampled
+
+
+def test_dead_codes_are_named_only_beside_two_codes_that_vary():
+    dead = np.ones((60, 1))
+    for n_live, n_said in ((1, 0), (2, 1)):
+        score = dci_completeness(FACTORS, np.hstack([FACTORS[:, :n_live], dead]), probe=MeanPlus())
+        assert sum(caveat.kind == "dead_codes_not_counted" for caveat in score.caveats) == n_said
+    plain = dci_completeness(FACTORS, FACTORS, probe=MeanPlus())
+    assert not any(caveat.kind == "dead_codes_not_counted" for caveat in plain.caveats)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from fake_evaluations import fake_evaluation
 
-from unweave import compare, evaluate
+from unweave import Posterior, compare, evaluate
 from unweave.evaluation import Evaluation
 from unweave.evaluation.choose import QUESTIONS
 from unweave.findings import Finding
@@ -81,6 +81,16 @@ def test_without_identification_the_table_is_missing_and_the_headline_says_so():
     assert "add identification to the metrics" in answer.headline
 
 
+def test_a_comparison_says_why_there_are_no_ladders():
+    z = np.ones((40, 2))
+    found = compare(z, {"a": Z[:40], "b": Z[:40]}, metrics="identification", quick=True)
+    assert found.data.ladder_problems["a"] in compared_answer(found).headline
+    codes = Posterior(Z, np.full(Z.shape, 0.1))
+    unlabelled = compare(None, {"a": codes, "b": codes}, quick=True)
+    assert "factors" in compared_answer(unlabelled).headline
+    assert "add identification" not in compared_answer(unlabelled).headline
+
+
 def test_noise_is_not_praised():
     rows = evaluate(Z, RNG.normal(size=(300, 3)), metrics=["mcc"], budget=4).rows
     assert rows[0].verdict.level == "trust"
@@ -116,7 +126,7 @@ def three():
 
 def test_representations_are_ranked_with_the_best_group(three):
     answer = compared_answer(three)
-    assert answer.headline == "kept identifies the factors best (ladder value 1.00; turned has 0.60)."
+    assert answer.headline == "kept identifies the factors best (ladder value 1.00; turned has 0.55)."
     recovery = compared_by("mcc", QUESTIONS[0], three)
     assert [entry.representation for entry in recovery.ranked] == ["kept", "turned", "noise"]
     assert [entry.best for entry in recovery.ranked] == [True, False, False]

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import unweave
 from unweave.evaluation.loop import compared_ladders
@@ -79,16 +80,24 @@ def test_the_page_allows_its_own_script_alone(over_layers):
     assert policy == "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
+def made_ladder(own, direction, p_value, spread=1e-4, n_blocks=20):
+    parts = {"own_codes": own, "direction": direction, "readable": 0.9}
+    replicates = {name: value + spread * np.arange(n_blocks) for name, value in parts.items()}
+    value = 0.5 * own + 0.25 * direction + 0.25 * 0.9
+    return SimpleNamespace(**parts, value=value, replicates=replicates, axes_p_value=p_value, n_rows=100)
+
+
+@pytest.mark.parametrize("n_blocks", [3, 8, 20])
+def test_the_interval_of_a_difference_has_the_test_of_its_blocks(n_blocks):
+    made = {"A": made_ladder(0.5, 0.6, 0.001, n_blocks=n_blocks), "B": made_ladder(0.2, 0.6, 0.5, 3e-4, n_blocks)}
+    found = compared_ladders(made, 0.95).differences[0]
+    reach = stats.t.ppf(0.975, n_blocks - 1) * found.standard_error
+    assert (found.lower, found.upper) == pytest.approx((found.difference - reach, found.difference + reach))
+
+
 @pytest.mark.parametrize(("axes", "apart"), [(0.5, False), (0.001, True)])
 def test_a_larger_value_by_lucky_axes_makes_neither_better(axes, apart):
     """A has the larger value by own codes that may be luck, and B the better directions."""
-
-    def made(own, direction, p_value):
-        parts = {"own_codes": own, "direction": direction, "readable": 0.9}
-        replicates = {name: value + 1e-4 * np.arange(20) for name, value in parts.items()}
-        value = 0.5 * own + 0.25 * direction + 0.25 * 0.9
-        return SimpleNamespace(**parts, value=value, replicates=replicates, axes_p_value=p_value, n_rows=100)
-
-    found = compared_ladders({"A": made(0.5, 0.6, axes), "B": made(0.2, 0.8, 0.5)}, 0.95)
+    found = compared_ladders({"A": made_ladder(0.5, 0.6, axes), "B": made_ladder(0.2, 0.8, 0.5)}, 0.95)
     assert (found.ties == (("A",), ("B",))) is apart
     assert found.ties[0][0] == "A"

@@ -40,9 +40,13 @@ def test_noise_private_noise_and_rotations_have_numbers_and_rungs_of_their_own()
     assert found["private"].own_codes == pytest.approx(0.7, abs=0.05)
     assert abs(found["turned"].own_codes) < 0.35
     assert found["turned"].direction > 0.99
-    rotations = [unweave.metrics.identification(z, z @ haar(rng, 4)).value for _ in range(12)]
-    assert abs(np.mean(rotations)) < 0.15  # 0 for an average random mixing, also below 0 for worse ones
+    turns = [haar(rng, 4) for _ in range(6)]
+    rotations = [unweave.metrics.identification(z, z @ turn).value for turn in turns]
+    shares = [
+        (turn**4).max(axis=1).mean() for turn in turns
+    ]  # 0 on average over all rotations is tested for the ladder
     assert min(rotations) < 0
+    assert np.corrcoef(rotations, shares)[0, 1] > 0.98
 
 
 def test_one_metric_answers_own_codes_and_does_not_call_a_rotation_partly_identified():
@@ -168,6 +172,19 @@ def test_a_score_of_some_codes_says_so_in_its_own_line():
         assert f"{screening.n_scored} of 1,200 codes" in " ".join(text.split())
 
 
+def test_a_score_of_some_rows_says_so_in_its_own_line(monkeypatch):
+    monkeypatch.setattr("unweave.identifiability.analysis.ROWS_ANALYSED", 300)
+    z, _ = normal(2, n=400, seed=10)
+    found = unweave.evaluate(z, z @ [[0.8, 0.6], [-0.6, 0.8]], metrics=["identification", "r2"], budget=5)
+    parts = {line.metric: line.part for line in answer_of(found).questions}
+    assert parts["identification"] == "300 of 400 rows"
+    assert parts["r2"] == ""
+    assert "On 400 samples with 2 codes, over the factors that vary freely, on 300 of 400 rows, and" in (
+        answer_of(found).report
+    )
+    assert "300 of 400 rows" in str(unweave.metrics.identification(z, z).caveats[0])
+
+
 def test_a_quick_comparison_tests_nothing_and_says_so():
     z, rng = normal(2, n=200, seed=9)
     found = compared_answer(unweave.compare(z, {"A": z, "B": z @ haar(rng, 2)}, metrics="r2", quick=True))
@@ -207,3 +224,14 @@ def test_a_weaker_penalty_is_suggested_for_a_collapsed_posterior_alone(given):
     found = unweave.evaluate({"size": z[:, 0], "hue": z[:, 1]}, codes, metrics="identification", budget=1)
     assert found.ladder["hue"].rung == "absent"
     assert ("weaker penalty" in " ".join(answer_of(found).next_steps)) == (given == "posterior")
+
+
+@pytest.mark.parametrize("trained_with", ["", "beta_vae-beta=16"])
+def test_training_is_advised_only_for_encoders_that_were_trained_here(trained_with):
+    z, rng = normal(2, n=300, seed=11)
+    codes = unweave.Posterior(np.column_stack([z[:, 0], rng.normal(size=300)]), np.full((300, 2), 0.1))
+    codes.trained_with = trained_with
+    found = unweave.evaluate({"size": z[:, 0], "hue": z[:, 1]}, codes, metrics=["identification"], budget=1)
+    said = "hue is absent from the codes of beta_vae-beta=16: train for longer, or with a weaker penalty."
+    assert (said in answer_of(found).next_steps) == bool(trained_with)
+    assert unweave.Evaluation.from_json(found.to_json()) == found

@@ -1,5 +1,6 @@
 """No output contradicts another: headline, tables, frame, JSON, pages, probes, layers, boards and comparisons agree."""
 
+import html
 import json
 import math
 import re
@@ -12,7 +13,7 @@ import unweave
 from unweave import Evaluation, compare, evaluate, ladder
 from unweave.evaluation.loop import compared_ladders
 from unweave.integrations.monitor import logged_verdicts
-from unweave.report.answer import IN_CODES, answer_of, compared_answer
+from unweave.report.answer import IN_CODES, FactorState, answer_of, compared_answer
 from unweave.report.leaderboard import leaderboard
 
 N, D = 200, 3
@@ -88,7 +89,7 @@ def drawn(seed):
 
 
 def sentences_shown(text):
-    return " ".join(re.sub(r"[\\*]", "", text).split())
+    return " ".join(html.unescape(re.sub(r"[\\*]", "", text)).split())
 
 
 def contradictions(found, factors, kinds, codes):  # noqa: C901 - one list of what must hold
@@ -111,7 +112,7 @@ def contradictions(found, factors, kinds, codes):  # noqa: C901 - one list of wh
         flat = sentences_shown(text)
         for sentence in (answer.headline, answer.report, *answer.next_steps, answer.identified):
             plain = " ".join(sentence.split())
-            must(plain.replace("'", "&#39;") in flat or plain in flat, f"{name} lacks: {sentence}")
+            must(plain in flat, f"{name} lacks: {sentence}")
         must("Train for longer" not in flat and "posterior means" not in flat, f"{name} advises what nobody knows")
     stored = json.loads(found.to_json())["answer"]
     must(stored == json.loads(json.dumps(found.answer)), "JSON has another answer")
@@ -146,7 +147,7 @@ def contradictions(found, factors, kinds, codes):  # noqa: C901 - one list of wh
                 must(math.isnan(value) or low <= value <= high, f"{row.factor}: interval of {name}")
     for name, (low, high) in rungs.intervals.items():
         must(low <= getattr(rungs, name) <= high, f"interval of the ladder's {name}")
-    absent = {row.factor for row in answer.factors if row.words == "absent"}
+    absent = {row.factor for row in answer.factors if row.state is FactorState.ABSENT}
     own_codes = found.row("identification", "codes").score.value
     must(abs(own_codes - rungs.own_codes) < 0.02, f"identification {own_codes:.3f}, own codes {rungs.own_codes:.3f}")
     if len(absent) == len(rungs.rows):
@@ -212,13 +213,15 @@ def test_no_output_of_one_representation_contradicts_another(first):
 
 
 @pytest.mark.slow
-def test_no_output_contradicts_another_in_hundreds_of_worlds():
-    assert_only_luck(told_wrongly(range(40, 440), metrics=METRICS, budget=1), 400)
+@pytest.mark.parametrize("first", range(40, 440, 20))  # in parts, so that a stopped run can go on
+def test_no_output_contradicts_another_in_hundreds_of_worlds(first):
+    assert_only_luck(told_wrongly(range(first, first + 20), metrics=METRICS, budget=1), 20)
 
 
 @pytest.mark.slow
-def test_no_output_of_the_panel_contradicts_another():
-    assert_only_luck(told_wrongly(range(500, 515), budget=8), 15)
+@pytest.mark.parametrize("first", range(500, 515, 5))
+def test_no_output_of_the_panel_contradicts_another(first):
+    assert_only_luck(told_wrongly(range(first, first + 5), budget=8), 5)
 
 
 def compared_contradictions(seed, folder):  # noqa: C901 - one list of what must hold
@@ -289,7 +292,7 @@ def compared_contradictions(seed, folder):  # noqa: C901 - one list of what must
     for name, text in {"terminal": str(both), "Markdown": both.to_markdown(), "page": both.to_html()}.items():
         flat = sentences_shown(text)
         for sentence in (answer.headline, answer.report):
-            must(sentence.replace("'", "&#39;") in flat or sentence in flat, f"{name} lacks: {sentence}")
+            must(sentence in flat, f"{name} lacks: {sentence}")
     return {f"{seed} {names}": wrong} if wrong else {}
 
 
@@ -299,9 +302,10 @@ def test_no_comparison_contradicts_its_parts(seed, tmp_path):
 
 
 @pytest.mark.slow
-def test_no_comparison_of_many_contradicts_its_parts(tmp_path):
+@pytest.mark.parametrize("first", range(100, 160, 6))
+def test_no_comparison_of_many_contradicts_its_parts(first, tmp_path):
     found = {}
-    for seed in range(100, 160):
+    for seed in range(first, first + 6):
         (tmp_path / str(seed)).mkdir()
         found |= compared_contradictions(seed, tmp_path / str(seed))
     assert not found

@@ -9,7 +9,7 @@ import pytest
 from unweave import evaluate
 from unweave.metrics import CATALOGUE
 from unweave.report import cite as methods_text
-from unweave.report.cite import BIBLIOGRAPHY, bibtex_of, cited
+from unweave.report.cite import BIBLIOGRAPHY, bibtex_of, cited_works
 
 FACTORS = np.random.default_rng(0).normal(size=(100, 2))
 CITING = {
@@ -20,14 +20,14 @@ CITING = {
 @pytest.mark.parametrize("name", CITING)
 def test_every_work_a_card_cites_has_an_entry(name):
     works = [part for part in CITING[name].split(";") if part.strip()]
-    assert len(cited(CITING[name])) == len(works)
+    assert len(cited_works(CITING[name])) == len(works)
 
 
 def test_years_are_those_of_the_cards():
     for reference in CITING.values():
         for part in reference.split(";"):
             stated = re.search(r"\((\d{4})\)", part)
-            for entry in cited(part):
+            for entry in cited_works(part):
                 assert dict(entry.fields).get("year") == (stated and stated[1])
 
 

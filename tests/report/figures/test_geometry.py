@@ -11,8 +11,6 @@ pytest.importorskip("matplotlib")
 from unweave.report import geometry as geometry_page
 from unweave.report.figures.codes import blank_figure
 from unweave.report.figures.geometry import (
-    contour_grid_figure,
-    image_grid_figure,
     information_figure,
     save,
     spectrum_figure,
@@ -42,18 +40,7 @@ def test_information_hides_what_is_undefined_and_caps_what_is_infinite():
     assert shown[1, 0] == 2.0
 
 
-def test_grids_of_lines_and_bars():
-    lines = np.zeros((3, 10, 2))
-    figure = contour_grid_figure(
-        {"A": (lines, lines)}, np.random.default_rng(0).normal(size=(50, 2)), {"A": (1, 2, 0.5)}
-    )
-    heights = [bar.get_height() for bar in figure.axes[1].patches]
-    assert heights == [1, 2, 0.5, 2.5]
-
-
-def test_images():
-    figure = image_grid_figure(np.random.default_rng(0).normal(size=(2, 3, 4, 4)), ["a", "b"], ["1", "2", "3"])
-    assert len(figure.axes) == 6
+def test_tangents():
     tangents = tangent_figure(np.random.default_rng(0).normal(size=(16, 3)), (4, 4), [2, 0], ["x", "y", "z"])
     assert [axes.get_title() for axes in tangents.axes][:2] == ["z", "x"]
 

@@ -47,6 +47,7 @@ def pages(tmp_path_factory):
         "doubted": fake_evaluation(chosen=ABOVE_NOISE),  # mig is not at noise level and should not be used
         "three": fake_evaluation(("beta-VAE", "<b>Factor</b>VAE", "noise")),
         "many": fake_evaluation([f"checkpoint {k}" for k in range(60)]),
+        "seeds": fake_evaluation([f"vae {k}, seed {seed}" for k in range(4) for seed in range(3)]),
         "large": fake_evaluation(n_factors=200, n_codes=2000),
         "bare": fake_evaluation(trusted=False),
     }
@@ -56,6 +57,10 @@ def pages(tmp_path_factory):
     real = evaluate(dict(zip(["size", "hue"], factors.T, strict=True)), factors, budget=0, metrics=["identification"])
     evaluations["real"] = real
     real.to_html(folder / "real.html")
+    both = {"kept": factors, "swapped": factors[:, ::-1]}
+    options = {"budget": 0, "metrics": ["identification"]}
+    evaluations["both"] = unweave.compare(dict(zip(["size", "hue"], factors.T, strict=True)), both, **options)
+    evaluations["both"].to_html(folder / "both.html")
     (folder / "board").mkdir()
     real.save(folder / "board" / "<b>model.json")
     leaderboard(folder / "board").to_html(folder / "board.html")
@@ -121,7 +126,7 @@ def test_no_console_errors_and_no_requests(browser, pages, name):
     )
 
 
-ALL = ["one", "three", "large", "bare", "real", "board", "geometry"]
+ALL = ["one", "three", "large", "bare", "seeds", "real", "both", "board", "geometry"]
 ATTACKS = (
     "<script>window.hit = 1</script>",
     "<script src='data:text/javascript,window.hit=1'></script>",
@@ -157,13 +162,13 @@ def test_markup_inside_a_page_can_neither_run_nor_restyle_nor_load(browser, page
 def test_pages_say_the_same_without_scripts(browser, pages, name):
     """All text is there with JavaScript off, nothing waits for a script, and buttons that need one are not shown."""
     text = "return [...document.body.querySelectorAll('h1, h2, h3, p, th, td, dd, pre, summary')]"
-    text += ".filter(each => !each.querySelector('button.copy, #order-codes')).map(each => each.innerText).join('\\n')"
-    with_scripts = opened(browser, pages[name]).execute_script(text)
+    text += ".filter(each => !each.querySelector('button.copy, .tools button')).map(each => each.innerText).join('\\n')"
+    with_scripts = opened(browser, pages[name]).execute_script(f"document.getElementById('all-seeds')?.click(); {text}")
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
         assert opened(browser, pages[name]).execute_script(text) == with_scripts
         assert len(with_scripts) > 200
-        buttons = browser.find_elements("css selector", "button.copy, #order-codes")
+        buttons = browser.find_elements("css selector", "button.copy, .tools button")
         assert not any(button.is_displayed() for button in buttons)
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
@@ -172,7 +177,7 @@ def test_pages_say_the_same_without_scripts(browser, pages, name):
 @needs_browser
 def test_names_are_text_and_never_markup(browser, pages):
     opened(browser, pages["three"])
-    assert browser.execute_script("return document.querySelectorAll('.who b, thead b').length") == 0
+    assert browser.execute_script("return document.querySelectorAll('#models b, thead b').length") == 0
     assert "<b>Factor</b>VAE" in browser.find_element("id", "answer").text
 
 
@@ -240,7 +245,7 @@ def test_copying(browser, pages, with_clipboard):
 
 
 @needs_browser
-@pytest.mark.parametrize("name", ["one", "three", "large", "many", "real"])
+@pytest.mark.parametrize("name", ["one", "three", "large", "many", "seeds", "real", "both"])
 @pytest.mark.parametrize("width", [360, 800, 1400])
 def test_no_width_needs_sideways_scrolling(browser, pages, name, width):
     opened(browser, pages[name], (width, 800))
@@ -260,13 +265,60 @@ def test_the_answer_is_on_the_first_screen(browser, pages):
     assert "the code (vertical axis) against the factor (horizontal axis)" in browser.page_source
 
 
+ROWS = "return [...document.querySelectorAll('#models tbody tr')].filter(row => row.offsetParent).map(row => "
+NAMES, SCORES = ROWS + "row.cells[0].dataset.sort)", ROWS + "parseFloat(row.cells[1].dataset.sort))"
+
+
 @needs_browser
-def test_of_many_checkpoints_every_one_is_there_once_for_each_question(browser, pages):
-    opened(browser, pages["many"])
-    first = browser.find_element("css selector", "#answer details.ranked")
-    assert len(first.find_elements("css selector", ".who")) == 60
-    scores = [float(entry.text.split()[0]) for entry in first.find_elements("css selector", ".dots > li > .value")]
+def test_of_many_checkpoints_every_one_is_one_row(browser, pages):
+    scores = opened(browser, pages["many"]).execute_script(SCORES)
+    assert len(scores) == 60
     assert scores == sorted(scores, reverse=True)
+
+
+@needs_browser
+def test_representations_are_sorted_and_filtered_and_seeds_unfolded(browser, pages):
+    opened(browser, pages["seeds"])
+    names = browser.execute_script(NAMES)
+    assert names == ["vae 0", "vae 1", "vae 2", "vae 3"]
+    heads = browser.find_elements("css selector", "#models thead button")
+    heads[1].click()
+    heads[1].click()
+    assert browser.execute_script(NAMES) == names[::-1]
+    browser.find_element("css selector", "#models .unfold").click()
+    assert browser.execute_script(NAMES)[1:4] == [f"vae 3, seed {k}" for k in (2, 1, 0)]
+    browser.find_element("id", "all-seeds").click()
+    assert len(browser.execute_script(NAMES)) == 16
+    browser.find_element("id", "filter").send_keys("2, SEED")
+    assert browser.execute_script(NAMES) == ["vae 2", *(f"vae 2, seed {k}" for k in (2, 1, 0))]
+    figures = "return [...document.querySelectorAll('figure[data-of]:not([hidden])')].map(each => each.dataset.of)"
+    assert {name[:5] for name in browser.execute_script(figures)} == {"vae 2"}
+
+
+@needs_browser
+def test_twelve_representations_fit_eight_pages_and_screens(browser, pages):
+    opened(browser, pages["seeds"], (1400, 900))
+    browser.get(pages["seeds"].as_uri())
+    assert browser.execute_script("return document.documentElement.scrollHeight") <= 8 * 900
+    pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 8
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["real", "both"])
+def test_a_click_on_a_cell_draws_the_code_against_the_factor(browser, pages, name):
+    opened(browser, pages[name])
+    cell = browser.find_element("css selector", "#matrices td.look")
+    cell.click()
+    dialog = browser.find_element("id", "look")
+    assert dialog.is_displayed()
+    assert len(dialog.find_elements("css selector", "circle")) == 150
+    lists = dialog.find_elements("css selector", "select")
+    assert len(lists) == (3 if name == "both" else 2)
+    browser.execute_script("arguments[0].selectedIndex = 1; arguments[0].dispatchEvent(new Event('change'))", lists[-1])
+    assert [text.text for text in dialog.find_elements("css selector", "svg text")] == ["hue", "code 0"]
+    dialog.find_element("css selector", "button").click()
+    assert not dialog.is_displayed()
 
 
 @needs_browser

@@ -22,9 +22,9 @@ from unweave.report.answer import (
     ComparedAnswer,
     ComparedQuestion,
     FactorRow,
+    FactorState,
     QuestionLine,
     Ranked,
-    left_out,
 )
 from unweave.report.geometry import image_shape
 from unweave.report.html import LIGHT
@@ -133,7 +133,7 @@ def test_the_matched_code_is_framed_or_the_strongest_or_none():
 
 
 EMPTY = {"verdict": None, "floor": None, "chance": None, "interval": None, "calibrated": None, "groups": [],
-         "problem": None}  # fmt: skip
+         "problem": None, "per_factor": {}}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -149,6 +149,7 @@ EMPTY = {"verdict": None, "floor": None, "chance": None, "interval": None, "cali
         ({"interval": {"low": 0.1}}, {"interval"}),
         ({"calibrated": 0.0}, {"calibrated"}),
         ({"groups": [0]}, {"ties"}),
+        ({"per_factor": {"size": 0.5}}, {"factors"}),
     ],
 )
 def test_a_page_has_the_columns_that_any_cell_fills(cell, there):
@@ -169,9 +170,18 @@ def test_the_data_are_embedded_unless_they_are_too_large():
     assert html._embedded({"a": "x" * (room + 1)}) == ""
 
 
-def test_letters_of_ties_end_with_the_alphabet():
-    tie = html._page_templates()[0].environment.globals["tie"]
-    assert tie([0, 1, 25, 26]) == "abz"
+def test_only_names_that_end_with_a_seed_are_grouped():
+    found = {name: match[1] for name in NAMES if (match := html.SEED.fullmatch(name))}
+    assert found == {"vae, seed 1": "vae", "vae_seed2": "vae", "vae (seed 3)": "vae", "beta 4/run 12": "beta 4"}
+
+
+NAMES = ("vae, seed 1", "vae_seed2", "vae (seed 3)", "beta 4/run 12", "layer 3", "seed 1", "reseed 2", "seedling")
+
+
+def test_steps_and_reasons_are_said_once_for_all_representations_that_share_them():
+    steps = ["a: Rotate.", "b: Rotate.", "More rows.", "c: Stop."]
+    assert html._shared_steps(steps, ["a", "b", "c"]) == ["a and b: Rotate.", "More rows.", "c: Stop."]
+    assert html._shared_names(["mcc of a", "mcc of b", "mcc of c", "r2 of a"]) == "mcc of 3 representations and r2 of a"
 
 
 @pytest.mark.parametrize(("n", "shape"), [(4, (1, 2, 2)), (12, (3, 2, 2)), (9, (1, 3, 3)), (27, (3, 3, 3))])
@@ -194,16 +204,18 @@ def test_a_notebook_shows_forty_rows():
         replace(line, metric="", sentence="Some."),
     )
     rows = tuple(
-        FactorRow(f"z{k}", "own codes", "own codes", "a, b, c and 1 more", recovery=k / 40, own_codes=k / 40)
+        FactorRow(
+            f"z{k}", "own codes", FactorState.OWN_CODES, "own codes", "a, b and c", recovery=k / 40, own_codes=k / 40
+        )
         for k in range(41)
     )
     answer = Answer("a", "", "Identified.", "", None, rows, lines, "", (), ("", "Read it."))
     factors, said, questions, *reading = notebook._of_one(answer)
     assert factors.count("<tr>") - 1 == MOST_FACTORS
-    shown = f"<td>z40</td><td>own codes</td><td>a, b, c and 1 more</td>{'<td></td>' * 2}<td>1.00</td>"
+    shown = f"<td>z40</td><td>own codes</td><td>a, b and c</td>{'<td></td>' * 2}<td>1.00</td>"
     assert shown in factors
-    assert said == f"<p>{left_out(rows)} Identified.</p>"
-    assert "41" in left_out(rows)
+    assert said == f"<p>{answer.left_out} Identified.</p>"
+    assert "41" in answer.left_out
     cells = [part.split("</td>")[:-1] for part in questions.replace("<td>", "").split("<tr>")[2:]]
     assert cells == [
         ["Is it?", "yes", "0.88 (0.81 to 0.91)", "", "mcc", "trust"],

@@ -15,6 +15,7 @@ from unweave.trust.budget import (
     FEWEST_PARTS,
     N_DRAWS,
     N_PARTS,
+    ROWS_OF_DRAWS,
     SOME_ROWS,
     TERMS,
     DataSizes,
@@ -35,6 +36,16 @@ def of_size(n_rows, n_codes=10, n_factors=5):
 
 def test_every_metric_of_codes_has_a_cost():
     assert [name for name, entry in CATALOGUE.items() if set(entry.card.needs) <= PAIRING and name not in table()] == []
+
+
+def test_a_ladder_costs_what_its_codes_cost_and_not_what_the_screened_codes_would():
+    works, few, all_codes = {"identification": work_of(CATALOGUE["identification"])}, of_size(600), of_size(1000, 500)
+    given = [
+        [sum(draw_plan(works, few, budget, of_ladder=of_ladder).n_draws.values()) for budget in range(1, 60, 3)]
+        for of_ladder in (None, few, all_codes)
+    ]
+    assert given[0] == given[1]
+    assert sum(given[2]) < sum(given[0])
 
 
 @pytest.mark.parametrize("budget", BUDGETS[:-1])
@@ -70,7 +81,7 @@ def test_the_panel_has_floors_and_intervals_within_thirty_seconds(n_rows):
     assert min(plan.n_draws.values()) >= FEWEST_DRAWS
     assert min(plan.n_parts.values()) >= FEWEST_PARTS
     assert plan.rows["mcc"] == n_rows
-    assert plan.rows["dci_completeness"] in (n_rows, SOME_ROWS)
+    assert plan.rows["dci_completeness"] in (n_rows, ROWS_OF_DRAWS)
 
 
 def test_cheap_metrics_come_first_and_data_sets_of_verdicts_count():
@@ -87,20 +98,21 @@ def test_cheap_metrics_come_first_and_data_sets_of_verdicts_count():
 
 def test_few_rows_are_for_dear_draws_and_only_where_they_may_be():
     works = {"dear": Work("dear", {"n": 2e-5}), "fixed": Work("fixed", {"n": 2e-5}, fixed_rows=True)}
-    works["cheap"] = Work("cheap", {"n": 2e-5}, share_of_permutation=0.5)
-    rows = {"dear": SOME_ROWS, "fixed": SOME_ROWS, "cheap": 9000}
+    works["cheap"] = Work("cheap", {"n": 2e-5}, share_of_permutation=0.1)
+    rows = {"dear": ROWS_OF_DRAWS, "fixed": ROWS_OF_DRAWS, "cheap": 9000}
     plan = draw_plan(works, of_size(9000), 30.0)
     assert (plan.rows, plan.rows_of_parts) == (rows, {"dear": SOME_ROWS, "fixed": 9000, "cheap": SOME_ROWS})
     plan = draw_plan(works, of_size(9000), 30.0, some_rows=False, parts_of_some_rows=False)
     assert plan.rows == plan.rows_of_parts == dict.fromkeys(works, 9000)
-    wide = {"wide": Work("wide", {"m d": 1e-3})}
+    wide = {"wide": Work("wide", {"m d": 1e-3}, share_of_permutation=0.1)}
     assert draw_plan(wide, of_size(9000), 30.0).rows_of_parts == {"wide": 9000}
     plan = draw_plan(wide, of_size(9000), 30.0, n_codes=100)
     assert (plan.rows, plan.rows_of_parts) == ({"wide": 9000}, {"wide": SOME_ROWS})
 
 
 def test_draws_of_some_rows_say_so(monkeypatch):
-    monkeypatch.setattr(planning, "SOME_ROWS", 300)
+    for name in ("SOME_ROWS", "ROWS_OF_DRAWS"):
+        monkeypatch.setattr(planning, name, 300)
     factors = np.random.default_rng(0).normal(size=(1000, 2))
     monkeypatch.setitem(table(), "mig", Work("slow", {"n": 2e-4}))
     evaluation = evaluate(factors, factors + 1.0, metrics=["mig", "mcc"], budget=20)

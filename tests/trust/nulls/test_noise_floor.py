@@ -29,15 +29,15 @@ from unweave.trust import noise_floor
 from unweave.trust.budget import DrawPlan
 from unweave.trust.floors import (
     _by_formula,
+    _floor_of_draws,
     _limit,
     _notes_on_draws,
-    _summarised,
     _worse,
-    decided,
+    draws_suffice,
     may_use_some_rows,
     noise_floors,
+    null_evidence,
     some_rows,
-    unknowing,
 )
 from unweave.trust.row_order import n_null_orders, null_order
 
@@ -155,7 +155,7 @@ def test_random_codes_are_above_noise_as_often_as_stated():
     above = 0
     for raw, *draws in values.tolist():
         drawn = [Score(draw) for draw in draws]
-        done = next((n for n in range(19, 99) if decided(score, raw, True, drawn[:n])), 99)
+        done = next((n for n in range(19, 99) if draws_suffice(score, raw, True, drawn[:n])), 99)
         above += (1 + sum(draw >= raw for draw in draws[:done])) / (1 + done) <= 0.05
     # by integration over p: P(at most 3 of 99) + P(0 of 29, 4 or more of the other 70), and .0004 for 4 of 99
     p = (np.arange(100_000) + 0.5) / 100_000
@@ -167,14 +167,14 @@ def test_random_codes_are_above_noise_as_often_as_stated():
 def test_matched_codes_keep_marginals_and_lose_dependence():
     rng = np.random.default_rng(1)
     codes = rng.normal(size=(500, 1)) + 0.1 * rng.normal(size=(500, 3))
-    null = unknowing(Evidence(rng.normal(size=(500, 2)), codes), "matched", seed=0, index=0)
+    null = null_evidence(Evidence(rng.normal(size=(500, 2)), codes), "matched", seed=0, index=0)
     np.testing.assert_array_equal(np.sort(null.codes, axis=0), np.sort(codes, axis=0))
     assert np.abs(np.corrcoef(null.codes.T) - np.eye(3)).max() < 0.15
 
 
 def test_matched_posteriors_keep_mean_and_spread_together():
     posterior = Posterior(NOISE, 1 + NOISE**2, categories={"shape": np.full((120, 2), 0.5)})
-    null = unknowing(Evidence(FACTORS, posterior), "matched", seed=0, index=0).posterior
+    null = null_evidence(Evidence(FACTORS, posterior), "matched", seed=0, index=0).posterior
     np.testing.assert_allclose(null.std, 1 + null.mean**2)
     assert null.names == posterior.names
 
@@ -191,7 +191,7 @@ def test_constant_codes_score_what_nothing_scores():
 def test_permutation_keeps_row_groups_whole():
     groups = np.repeat(np.arange(30), 4)
     evidence = Evidence(np.column_stack([groups, np.arange(120)]), NOISE, row_groups=groups, kinds="continuous")
-    null = unknowing(evidence, "permutation", seed=0, index=3)
+    null = null_evidence(evidence, "permutation", seed=0, index=3)
     laid = null.factors.reshape(30, 4, 2)
     assert (laid[:, :, 0] == laid[:, :1, 0]).all()
     assert (np.diff(laid[:, :, 1], axis=1) == 1).all()
@@ -264,7 +264,7 @@ def test_undefined_nulls_count_as_better():
 
 def test_nuisances_move_with_the_factors():
     light = np.arange(120.0)
-    null = unknowing(Evidence(light, NOISE, nuisances=light, kinds="continuous"), "permutation", seed=0, index=0)
+    null = null_evidence(Evidence(light, NOISE, nuisances=light, kinds="continuous"), "permutation", seed=0, index=0)
     np.testing.assert_array_equal(null.nuisances, null.factors)
 
 
@@ -397,7 +397,7 @@ def summary(values, value=0.5, metric=inner_product, evidence=KNOWING, kind="per
     """The floor that follows from scores of null draws between -1 and 1."""
     score = Score(value, bounds=(-1.0, 1.0), best=1.0, **options)
     drawn = [each if each is None or isinstance(each, Score) else Score(each) for each in values]
-    return _summarised(metric, evidence, kind, score, value, drawn, kind != "constant")
+    return _floor_of_draws(metric, evidence, kind, score, value, drawn, kind != "constant")
 
 
 def test_a_floor_is_the_mean_of_what_is_shown_and_the_spread_is_that_of_all_draws():
@@ -509,17 +509,17 @@ def test_a_metric_without_planned_draws_has_no_floor_and_others_have_theirs():
 
 
 def test_constant_codes_are_the_means_and_a_constant_posterior_is_the_prior():
-    (null,) = {unknowing(KNOWING, "constant", seed=k, index=0).codes[7].tobytes() for k in range(2)}
+    (null,) = {null_evidence(KNOWING, "constant", seed=k, index=0).codes[7].tobytes() for k in range(2)}
     assert np.frombuffer(null) == pytest.approx(KNOWING.codes.mean(axis=0))
     shapes = np.random.default_rng(0).dirichlet([1, 1, 1], size=120)
     posterior = Posterior(NOISE, 1 + NOISE**2, categories={"shape": shapes})
-    prior = unknowing(Evidence(FACTORS, posterior), "constant", seed=0, index=0).posterior
+    prior = null_evidence(Evidence(FACTORS, posterior), "constant", seed=0, index=0).posterior
     assert prior.mean[5] == pytest.approx(NOISE.mean(axis=0))
     assert prior.std[9] == pytest.approx(np.sqrt(np.square(1 + NOISE**2).mean(axis=0) + NOISE.var(axis=0)))
     assert prior.categories["shape"][3] == pytest.approx(shapes.mean(axis=0))
     alone = Posterior(categories={"shape": shapes})
     for kind in ("constant", "matched"):
-        null = unknowing(Evidence(FACTORS, alone), kind, seed=0, index=0).posterior
+        null = null_evidence(Evidence(FACTORS, alone), kind, seed=0, index=0).posterior
         assert null.categories["shape"].mean(axis=0) == pytest.approx(shapes.mean(axis=0))
 
 
@@ -529,14 +529,14 @@ def test_samplers_of_nulls_shuffle_columns_and_keep_the_mean():
         return factors, np.column_stack([np.arange(n_rows), np.arange(n_rows)]).astype(float)
 
     evidence = Evidence(FACTORS, FACTORS, sampler=sampler)
-    still = unknowing(evidence, "constant", seed=0, index=0).sampler
+    still = null_evidence(evidence, "constant", seed=0, index=0).sampler
     assert still({}, 3, np.random.default_rng(0))[1] == pytest.approx(np.tile(FACTORS.mean(axis=0), (3, 1)))
-    apart = unknowing(evidence, "matched", seed=0, index=0).sampler
+    apart = null_evidence(evidence, "matched", seed=0, index=0).sampler
     _, codes = apart({}, 50, np.random.default_rng(0))
     assert sorted(codes[:, 0]) == sorted(codes[:, 1]) == list(range(50))
     assert codes[:, 0].tolist() != codes[:, 1].tolist()
-    assert unknowing(KNOWING, "matched", seed=0, index=0).sampler is None
-    assert unknowing(KNOWING, "constant", seed=0, index=0).sampler is None
+    assert null_evidence(KNOWING, "matched", seed=0, index=0).sampler is None
+    assert null_evidence(KNOWING, "constant", seed=0, index=0).sampler is None
 
 
 def test_some_rows_may_replace_all_rows_that_are_exchangeable():

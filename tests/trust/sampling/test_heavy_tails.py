@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave import Evidence
+from unweave import Evidence, evaluate
 from unweave.estimators.correlation import tail_index
 from unweave.metrics import mcc
 from unweave.trust import interval
@@ -13,7 +13,7 @@ def said(factors, codes):
     return any(note.kind == "heavy_tails" for note in interval(mcc, Evidence(factors, codes), n_parts=2).notes)
 
 
-@pytest.mark.parametrize("n_rows", [300, 600, 2000])
+@pytest.mark.parametrize("n_rows", [200, 300, 600, 2000])
 def test_heavy_tails_are_said_and_normal_ones_are_not(n_rows):
     drawn = [np.random.default_rng([5, seed]) for seed in range(20)]
     heavy = [said(rng.standard_t(2, size=(n_rows, 2)), rng.normal(size=(n_rows, 2))) for rng in drawn]
@@ -22,6 +22,19 @@ def test_heavy_tails_are_said_and_normal_ones_are_not(n_rows):
     classes = [said(rng.integers(0, 4, size=(n_rows, 2)), rng.integers(0, 9, size=(n_rows, 2))) for rng in drawn]
     assert min(np.mean(heavy), np.mean(in_codes)) >= 0.95
     assert max(np.mean(plain), np.mean(classes)) <= 0.05
+
+
+@pytest.mark.parametrize("n_rows", [200, 500, 2000])
+def test_every_row_of_an_evaluation_says_it(n_rows):
+    """Whatever the metric; the page, the terminal and Markdown say it once for all."""
+    rng = np.random.default_rng([6, n_rows])
+    factors = rng.standard_t(2, size=(n_rows, 2))
+    codes = factors + 0.5 * rng.normal(size=factors.shape)
+    found = evaluate(factors, codes, metrics=["mcc", "r2", "sap", "mig", "irs"], budget=5.0, progress=False)
+    assert len(found.rows) == 5
+    assert all("heavy_tails" in [note.kind for note in row.interval.notes] for row in found.rows)
+    for shown in (str(found), found.to_markdown(), found.to_html()):
+        assert "heavy tails" in shown
 
 
 def test_the_tail_index_of_pareto_columns_is_theirs():

@@ -294,3 +294,17 @@ def test_parts_leave_out_a_fifth_of_the_groups_and_half_of_the_rows():
         parts = parts_of(Evidence(z, z, row_groups=groups), mig.card, seed=0)
         assert parts.n_out == share * parts.n_units
         assert parts.left_out(0).size == share * 200
+
+
+def test_the_error_of_a_score_of_some_rows_is_that_of_their_number():
+    """A mean over 400 of 800 rows has the textbook error of 400; halves of all 800 rows would give that of 800."""
+    codes = np.random.default_rng(1).normal(size=(800, 1))
+
+    @made_up()
+    def mean_of_400(evidence):
+        chosen = np.random.default_rng(evidence.n_rows).permutation(evidence.n_rows)[:400]
+        return Score(float(evidence.codes[chosen].mean()))
+
+    plan = DrawPlan({}, {"mean": 500}, rows_scored={"mean": 400})
+    found = part_scores({"mean": mean_of_400}, Evidence(codes**3, codes), n_parts=500, plan=plan)["mean"]
+    assert interval_of_parts("mean", found, 0.95).standard_error == pytest.approx(1 / math.sqrt(400), rel=0.15)

@@ -7,9 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from unweave.report.figures.geometry import contour_grid_figure, information_figure, spectrum_figure
+from unweave.report.figures.geometry import information_figure, spectrum_figure
 from unweave.synthetic.known_decoders import LinearDecoder, Torus, TwoMoons
 from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures
+from unweave_papers.figures import contour_grid_figure
 from unweave_papers.paper000 import image_flows, images, pictures
 from unweave_papers.paper000.flows import (
     COVARIANCE,

@@ -13,10 +13,9 @@ from unweave.estimators.geometry import StandardNormal
 from unweave.evidence import Evidence
 from unweave.metrics import manifold_cross_mutual_information, manifold_total_correlation
 from unweave.metrics.manifolds import Sampling, Spectrum, geometry, spectrum
-from unweave.report.figures.curves import curves_figure
-from unweave.report.figures.geometry import contour_grid_figure
 from unweave.synthetic.known_decoders import LinearDecoder, Torus, TwoMoons
 from unweave_papers.experiment import ClaimCheck, Options, Pictures
+from unweave_papers.figures import contour_grid_figure, curves_figure
 from unweave_papers.paper000.image_flows import GLOW, N_STEPS, file_of, planned, trained_flow
 from unweave_papers.paper000.images import digit_images
 from unweave_papers.paper000.pictures import TorusPictures, grid_lines, torus_pictures

@@ -21,9 +21,10 @@ from unweave.evidence.archives import array_in
 from unweave.metrics import manifold_mutual_information
 from unweave.metrics.manifolds import spectrum, traversals
 from unweave.progress import progress_bar
-from unweave.report.figures.geometry import image_grid_figure, information_figure, spectrum_figure
+from unweave.report.figures.geometry import information_figure, spectrum_figure
 from unweave.store import write_result
 from unweave_papers.experiment import ClaimCheck, MeasuredFigure, Options, Pictures
+from unweave_papers.figures import image_grid_figure
 from unweave_papers.paper000.images import N_CLASSES, DigitImages, digit_images
 
 if TYPE_CHECKING:

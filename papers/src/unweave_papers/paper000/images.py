@@ -16,9 +16,9 @@ from unweave.errors import InputError
 from unweave.evidence import Evidence
 from unweave.metrics.manifolds import Spectrum, spectrum
 from unweave.progress import progress_bar
-from unweave.report.figures.curves import curves_figure
 from unweave.report.figures.geometry import spectrum_figure
 from unweave_papers.experiment import ClaimCheck, Options, Pictures
+from unweave_papers.figures import curves_figure
 
 if TYPE_CHECKING:
     from unweave.models import TrainedModel

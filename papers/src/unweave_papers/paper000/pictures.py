@@ -9,10 +9,9 @@ from typing import Protocol
 import numpy as np
 
 from unweave.arrays import FloatArray
-from unweave.report.figures.codes import clouds_figure, projections_figure
-from unweave.report.figures.geometry import contour_grid_figure
 from unweave.synthetic.known_decoders import Torus
 from unweave_papers.experiment import ClaimCheck, Options, Pictures
+from unweave_papers.figures import clouds_figure, contour_grid_figure, projections_figure
 
 CIRCLES = (0, 2, 5, 7, 9)  # the pairs (0, 1), (4, 5), (10, 11), (14, 15) and (18, 19) of the paper
 N_ROWS, N_DRAWN = 5000, 1500

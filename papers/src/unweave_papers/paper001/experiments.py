@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from unweave.report.figures.curves import bars_figure, curves_figure, pairs_figure
 from unweave.report.figures.geometry import information_figure
 from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures
+from unweave_papers.figures import bars_figure, curves_figure, pairs_figure
 from unweave_papers.paper001 import models
 from unweave_papers.paper001.models import BINS, GRID, MODEL_DRAWS, SEED_STUDIES, TABLE, Numbers, by_model, models_in
 

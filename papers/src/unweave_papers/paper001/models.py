@@ -32,9 +32,8 @@ from unweave.metrics import (
     wsepin,
 )
 from unweave.progress import progress_bar
-from unweave.report.figures.curves import bars_figure, pairs_figure
-from unweave.report.figures.scores import mark_table_figure
 from unweave_papers.experiment import ClaimCheck, Experiment, MeasuredFigure, Options, Pictures, Tables
+from unweave_papers.figures import bars_figure, mark_table_figure, pairs_figure
 from unweave_papers.stored import StoredNumbers
 from unweave_papers.trained import (
     SmallSetting,

@@ -31,10 +31,10 @@ from unweave.metrics import (
     unique_upper_bound,
 )
 from unweave.progress import progress_bar
-from unweave.report.figures.curves import curves_figure
 from unweave.score import Score
 from unweave.synthetic.attacks import Mixing, Redundancy, mixing_matrix
 from unweave_papers.experiment import ClaimCheck, Experiment, Options, Pictures
+from unweave_papers.figures import curves_figure
 from unweave_papers.stored import StoredNumbers, peak_memory
 from unweave_papers.trained import (
     GRIDS,

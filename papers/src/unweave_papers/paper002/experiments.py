@@ -16,11 +16,18 @@ from unweave.estimators.posteriors import GaussianInformation
 from unweave.evidence import Evidence
 from unweave.metrics import beta_vae_score, factor_vae_score, rmig, unibound
 from unweave.metrics.decomposition import partial_information
-from unweave.report.figures.curves import bars_figure, curves_figure, panels_figure
-from unweave.report.figures.information import bands_figure, circles_figure, gap_figure, interval_figure
 from unweave.synthetic.attacks import Redundancy, Synergy
 from unweave.synthetic.theory import Attack, ToyModel
 from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures, Tables
+from unweave_papers.figures import (
+    bands_figure,
+    bars_figure,
+    circles_figure,
+    curves_figure,
+    gap_figure,
+    interval_figure,
+    panels_figure,
+)
 from unweave_papers.ledger import claim_rows
 from unweave_papers.paper002.encoders import ALL_IMAGES, Attacked, Decomposed, attacked_encoders, decomposed_encoders
 from unweave_papers.trained import measured, total_correlation_vaes, trained

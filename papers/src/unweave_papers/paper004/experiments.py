@@ -13,9 +13,9 @@ from unweave.arrays import FloatArray
 from unweave.datasets import DependentSample, small_sprites
 from unweave.evidence import Evidence
 from unweave.metrics import minimality, sufficiency
-from unweave.report.figures.curves import curves_figure, panels_figure
 from unweave.score import Score
 from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures, Tables
+from unweave_papers.figures import curves_figure, panels_figure
 from unweave_papers.ledger import CERTAIN, claim_rows
 from unweave_papers.paper004 import encoders as toy_curves
 from unweave_papers.paper004.encoders import (

@@ -23,7 +23,6 @@ from unweave.store import write_result
 
 GEOMETRY_COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b")
 
-ALONG, ACROSS, SHARED, TOTAL = "#d97706", "#3b6ea8", "#8a5a44", "#9aa0a6"
 
 INK, FAINT = "#333333", "#dddddd"
 
@@ -74,7 +73,7 @@ def spectrum_figure(
 
     ``truth`` is drawn as crosses. ``knee`` is the number of latents before the largest drop, which a line marks.
     """
-    figure = _figure(6.4, 3.8)
+    figure = constrained_figure(6.4, 3.8)
     axes = figure.add_subplot()
     for (name, entropies), colour in zip(spectra.items(), _distinct(len(spectra)), strict=True):
         positions = np.arange(1, len(entropies) + 1)
@@ -107,7 +106,7 @@ def information_figure(
     label: str = "information (nats)",
 ) -> Figure:
     """Return a heat map of the information of each pair in nats. All matrices share a scale; nan is white."""
-    figure = _figure(0.8 + 3.6 * len(matrices), 3.6)
+    figure = constrained_figure(0.8 + 3.6 * len(matrices), 3.6)
     finite = [matrix[np.isfinite(matrix)] for matrix in matrices.values()]
     top = max(max((float(entries.max(initial=0.0)) for entries in finite), default=0.0), 1e-12)
     top = top if largest is None else largest
@@ -125,80 +124,12 @@ def information_figure(
     return figure
 
 
-def contour_grid_figure(
-    panels: Mapping[str, tuple[FloatArray, FloatArray]],
-    data: FloatArray,
-    entropies: Mapping[str, tuple[float, float, float]] | None = None,
-) -> Figure:
-    """Return lines along which one of two latents is constant, as in Figure 1 of 000.
-
-    Parameters
-    ----------
-    panels : name to two arrays of lines (line x point x 2)
-        Lines along which the first latent varies (orange), and lines along which the second varies (blue).
-    data : array, n x 2
-        Data points, which are drawn behind the lines.
-    entropies : name to (first entropy, second entropy, mutual information), optional
-        Values that are drawn as bars below each panel. The joint entropy is drawn in grey.
-    """
-    n_rows = 1 if entropies is None else 2
-    figure = _figure(3.2 * len(panels), 3.0 if entropies is None else 4.3)
-    ratios = [3] if entropies is None else [3, 1.6]
-    grid = figure.subplots(n_rows, len(panels), squeeze=False, gridspec_kw={"height_ratios": ratios}, sharey="row")
-    low, high = data.min(axis=0) - 0.2, data.max(axis=0) + 0.2
-    for axes, (name, (first, second)) in zip(grid[0], panels.items(), strict=True):
-        axes.plot(data[:, 0], data[:, 1], ".", color=FAINT, markersize=2, zorder=0, rasterized=True)
-        for lines, colour in ((first, ALONG), (second, ACROSS)):
-            for line in lines:
-                axes.plot(line[:, 0], line[:, 1], color=colour, linewidth=0.9)
-        axes.set_title(name, fontsize=10)
-        axes.set_xlim(low[0], high[0])
-        axes.set_ylim(low[1], high[1])
-        axes.set_aspect("equal")
-        axes.set_xticks([])
-        axes.set_yticks([])
-    for axes, name in zip(grid[1] if entropies else (), panels, strict=False):
-        assert entropies is not None
-        along, across, shared = entropies[name]
-        labels = ["$H_1$", "$H_2$", "$I$", "$H$"]
-        values = [along, across, shared, along + across - shared]
-        bars = axes.bar(labels, values, color=[ALONG, ACROSS, SHARED, TOTAL], width=0.65)
-        axes.bar_label(bars, fmt="%.2f", fontsize=8, padding=2)
-        axes.axhline(0, color=INK, linewidth=0.8)
-        axes.margins(y=0.25)
-        _quiet(axes)
-    if entropies is not None:
-        grid[1][0].set_ylabel("nats")
-    return figure
-
-
-def image_grid_figure(
-    images: FloatArray, row_names: Sequence[str], column_names: Sequence[str] = (), signed: bool = True
-) -> Figure:
-    """Return rows of images (row x column x height x width). If they are signed, zero is white."""
-    n_rows, n_columns = images.shape[:2]
-    figure = _figure(1.0 + 1.05 * n_columns, 0.4 + 1.05 * n_rows)
-    grid = figure.subplots(n_rows, n_columns, squeeze=False)
-    for i, row in enumerate(images):
-        size = float(np.abs(row).max()) or 1.0
-        for j, image in enumerate(row):
-            axes = grid[i][j]
-            limits = (-size, size) if signed else (float(images.min()), float(images.max()))
-            axes.imshow(image, cmap="RdBu_r" if signed else "gray", vmin=limits[0], vmax=limits[1])
-            axes.set_xticks([])
-            axes.set_yticks([])
-            if i == 0 and column_names:
-                axes.set_title(column_names[j], fontsize=8)
-        grid[i][0].set_ylabel(row_names[i], fontsize=8, rotation=0, ha="right", va="center")
-    return figure
-
-
 def tangent_figure(tangents: FloatArray, shape: tuple[int, int], order: Sequence[int], names: Sequence[str]) -> Figure:
     """Return the mean tangent images of some latents (000, E.1.2). Red is an increase, and blue is a decrease."""
     per_row = min(5, len(order))
     padded = np.zeros((math.ceil(len(order) / per_row) * per_row, *shape))
     padded[: len(order)] = tangents.T[list(order)].reshape(len(order), *shape)
-    figure = _figure(1.3 * per_row, 1.45 * math.ceil(len(order) / per_row))
+    figure = constrained_figure(1.3 * per_row, 1.45 * math.ceil(len(order) / per_row))
     panels = figure.subplots(len(padded) // per_row, per_row, squeeze=False).ravel()
     for k, axes in enumerate(panels):
         axes.set_axis_off()
@@ -216,7 +147,7 @@ def traversal_figure(images: FloatArray, row_names: Sequence[str], column_names:
     scaled separately in each row, and black means no change.
     """
     n_rows, n_columns = images.shape[:2]
-    figure = _figure(1.2 + 0.95 * (n_columns + 1), 0.3 + 0.95 * n_rows)
+    figure = constrained_figure(1.2 + 0.95 * (n_columns + 1), 0.3 + 0.95 * n_rows)
     grid = figure.subplots(n_rows, n_columns + 1, squeeze=False)
     low, high = float(images.min()), float(images.max())
     scaled = (images - low) / max(high - low, 1e-12)
@@ -232,7 +163,8 @@ def traversal_figure(images: FloatArray, row_names: Sequence[str], column_names:
     return figure
 
 
-def _figure(width: float, height: float) -> Figure:
+def constrained_figure(width: float, height: float) -> Figure:
+    """Return an empty figure without axes."""
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure

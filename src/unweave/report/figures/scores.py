@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
 
 from unweave.auditing import Audit
 from unweave.auditing.measurement import PROPERTIES, Property
@@ -164,13 +163,9 @@ def _comparison(evaluation: Evaluation, metric: str | None, _: str) -> Figure:
         raise InputError(f"There is no score of {label!r}: there are {', '.join(evaluation.labels)}.")
     letters = comparison.letters if (comparison := evaluation.data.comparison.get(label)) else {}
     down = rows[0].card.lower_is_better
-    dots = [_with_letters(_dot(row, row.representation), letters.get(row.representation, "")) for row in rows]
+    dots = [replace(_dot(row, row.representation), letters=letters.get(row.representation, "")) for row in rows]
     dots.sort(key=lambda dot: math.inf if math.isnan(dot.value) else dot.value if down else -dot.value)
     return scores_figure(dots, label)
-
-
-def _with_letters(dot: Dot, letters: str) -> Dot:
-    return Dot(dot.name, dot.value, dot.floor, dot.interval, dot.level, letters)
 
 
 def _verdicts(evaluation: Evaluation, _: str | None, __: str) -> Figure:
@@ -277,32 +272,6 @@ KINDS: dict[str, Callable[[Evaluation, str | None, str], Figure]] = {
     "verdicts": _verdicts,
     "comparison": _comparison,
 }
-
-
-DIFFERS = "#f6d9b8"
-
-
-def mark_table_figure(
-    rows: Mapping[str, Sequence[tuple[str, str]]], columns: Sequence[str], *, title: str = ""
-) -> Figure:
-    """Return a table with one row per name. Each cell has a pair of marks: ours and that of the paper."""
-    figure = Figure(figsize=(2.2 + 1.15 * len(columns), 0.9 + 0.36 * len(rows)), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    for i, (name, pairs) in enumerate(rows.items()):
-        axes.text(-0.1, i + 0.5, name, ha="right", va="center", fontsize=9, color=INK)
-        for j, (ours, theirs) in enumerate(pairs):
-            colour = "white" if ours == theirs else DIFFERS
-            axes.add_patch(Rectangle((j, i), 1, 1, facecolor=colour, edgecolor=FAINT))
-            axes.text(j + 0.38, i + 0.5, ours, ha="center", va="center", fontsize=12, color=INK)
-            axes.text(j + 0.74, i + 0.5, f"({theirs})", ha="center", va="center", fontsize=8, color="#777777")
-    for j, column in enumerate(columns):
-        axes.text(j + 0.5, -0.15, column, ha="center", va="bottom", fontsize=8, color=INK)
-    axes.set_xlim(-1.9, len(columns))
-    axes.set_ylim(len(rows), -0.9)
-    axes.set_title(title, fontsize=10)
-    axes.axis("off")
-    return figure
 
 
 GOOD, FAIR = "#2a9d6f", "#d97706"
