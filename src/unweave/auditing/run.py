@@ -152,7 +152,7 @@ def audit_all(
     options are those of `audit`.
     """
     seeds = seed_range(n_seeds, at_least=2)  # one seed gives no interval
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+    if type(n_jobs) is not int or n_jobs == 0:
         raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
     subjects, grid = subjects_of(metrics), grid or Grid()
     refused = {each.label: Audit(each.label, each.version, refusal=each.refusal) for each in subjects if each.refusal}
