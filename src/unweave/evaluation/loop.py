@@ -30,7 +30,7 @@ from unweave.evaluation.choose import (
     expected_seconds,
     fitting_metrics,
 )
-from unweave.evaluation.environments import environments
+from unweave.evaluation.environments import Environments, environments
 from unweave.evaluation.results import (
     Evaluation,
     EvaluationData,
@@ -497,7 +497,7 @@ def _run(
         metrics = list(metrics)  # every representation reads them again, which an iterator does not allow
     is_panel = metrics in (None, "panel")
     given = evidences
-    by_environment = {name: environments(one) for name, one in given.items() if one.environments is not None}
+    by_environment = _by_environment(given)  # first, because labels may be wrong
     evidences, screening = screened_first(given, screen, is_panel)
     of_ladder = _of_ladder(given, evidences)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
@@ -549,6 +549,10 @@ def _jobs(evidences: Mapping[str, Evidence], fitting: Mapping[str, Any], seeds: 
         for label, entry in fitting[name].items()
         for seed in (seeds if takes_seed(entry) else [None])
     ]
+
+
+def _by_environment(evidences: Mapping[str, Evidence]) -> dict[str, Environments]:
+    return {name: environments(one) for name, one in evidences.items() if one.environments is not None}
 
 
 def _of_ladder(given: Mapping[str, Evidence], scored: Mapping[str, Evidence]) -> Mapping[str, Evidence]:
