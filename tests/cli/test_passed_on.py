@@ -21,7 +21,16 @@ from unweave_papers.ledger import claims_of
 RNG = np.random.default_rng(0)
 FACTORS, CODES = RNG.normal(size=(2, 60, 2))
 GIVEN = {"quick": False, "budget": 30.0, "screen": None, "missing": "refuse", "n_jobs": 1, "n_seeds": 1}
-PLAIN = {"kinds": None, "row_groups": None, "factor_names": None, "code_names": None, "metrics": None, **GIVEN}
+PLAIN = {
+    "kinds": None,
+    "row_groups": None,
+    "target": None,
+    "environments": None,
+    "factor_names": None,
+    "code_names": None,
+    "metrics": None,
+    **GIVEN,
+}
 FULL = (
     "--metrics=mcc, r2", "--kinds=ordinal,categorical", "--missing=drop", "--seeds=3", "--jobs=2", "--quick",
     "--budget=0", "--screen", "--row-groups=subject", "--factor-names=a,b", "--code-names=c,d",
@@ -98,6 +107,8 @@ def test_options_of_scores_reach_the_evaluation(passed, command, function):
         "quick": True,
         "budget": 0.0,
         "screen": True,
+        "target": None,
+        "environments": None,
         "factor_names": ["a", "b"],
         "code_names": ["c", "d"],
         "progress": True,
@@ -105,8 +116,9 @@ def test_options_of_scores_reach_the_evaluation(passed, command, function):
 
 
 def test_options_of_files_reach_their_reader(passed):
-    named = ("--factors=a,b", "--codes=c", "--codes-std=s", "--row-groups=g")
+    named = ("--factors=a,b", "--codes=c", "--codes-std=s", "--row-groups=g", "--target=t", "--environments=e")
     read = {"factors": ["a", "b"], "codes": ["c"], "codes_std": "s", "row_groups": "g"}
+    read |= {"target": "t", "environments": "e"}
     place = "unweave.files.reading:read_files"
     assert passed(place, "score", "x.npz", "y.npz", *named, "--cluster=tcp://here:1") == (
         (Path("x.npz"), Path("y.npz")),
