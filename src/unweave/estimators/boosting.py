@@ -17,6 +17,7 @@ CELLS_IN_CACHE = 2**17
 COLUMNS_TOGETHER = 1024  # codes times targets that are grown together: more do not fit the cache
 FEW_COLUMNS = 256
 LEAVES_TOGETHER = 2**20
+OUT_OF_CACHE = 2**18  # entries of a sparse matrix whose product with a few columns is slower than with one at a time
 NO_GAIN = 1e-10  # gains below this share of the target's sum of squares are rounding
 HUGE = 1e30
 Floats = NDArray[np.float32]
@@ -54,7 +55,11 @@ class BinnedCodes:
 
     def below(self, weights: Floats) -> Floats:
         """Sums of the columns of weights (rows x k) up to every bin of every code (bins x codes x k)."""
-        found = np.asarray(self.sums @ weights).reshape(16, 16, len(self.bins), -1)
+        if weights.shape[1] < 4 and self.bins.size > OUT_OF_CACHE:  # the same sums, in half of the time
+            sums = np.column_stack([self.sums @ np.ascontiguousarray(column) for column in weights.T])
+        else:
+            sums = np.asarray(self.sums @ weights)
+        found = sums.reshape(16, 16, len(self.bins), -1)
         if found[0, 0].size <= FEW_COLUMNS:
             np.cumsum(found, axis=1, out=found)
             found[1:] += np.cumsum(found[:, 15], axis=0)[:-1, None]
