@@ -37,6 +37,7 @@ from unweave.findings import Finding
 from unweave.metrics import OWN_METRICS
 from unweave.report.leaderboard import Leaderboard
 from unweave_papers.commands import CLAIM_FIELDS
+from unweave_papers.everything import report_page
 from unweave_papers.ledger import ledger_page
 from unweave_papers.paper003.checklist import ChecklistItem
 from unweave_papers.paper003.tables import TABLE_3
@@ -288,6 +289,7 @@ def documents(with_demo: bool) -> dict[Path, str]:
     pages[panel] = with_part(panel.read_text(encoding="utf-8"), "panel", panel_table("metrics"))
     pages[panel] = re.sub(r"version \d+\.", f"version {PANEL_VERSION}.", pages[panel])
     pages[ROOT / "docs" / "claims.md"] = ledger_page()
+    pages[ROOT / "papers" / "REPORT.md"] = report_page()
     pages[ROOT / "docs" / "schemas.json"] = schemas()
     pages[ROOT / "docs" / "llms.txt"] = llms_text(pages[ROOT / "mkdocs.yml"])
     if with_demo:

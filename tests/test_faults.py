@@ -86,11 +86,12 @@ def claims_checked(folder):
 
 def claims_recorded(folder):
     ledger = pytest.importorskip("unweave_papers.ledger")
+    experiment = pytest.importorskip("unweave_papers.experiment")
     shutil.copytree(ledger.FOLDER / "claims", folder / "claims", dirs_exist_ok=True)
     (folder / "recorded").mkdir(parents=True, exist_ok=True)
     home, ledger.FOLDER = ledger.FOLDER, folder
     try:
-        found = {1: ledger.ClaimEvidence.of(True, {"a": 0.5})}
+        found = {1: ledger.ClaimEvidence(("holds",), {"a": experiment.MeasuredFigure(0.5)})}
         return json.loads(ledger.record("002", found, {1: 1.0}).read_bytes())
     finally:
         ledger.FOLDER = home

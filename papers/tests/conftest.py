@@ -3,7 +3,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
-# modules that tests share: limits.py, and the versions that recorded numbers are valid for
+# modules that tests share: the versions that recorded numbers are valid for
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "tests" / "recorded")]
 
 # the time of drawing inputs depends on the load of the machine and not on the code

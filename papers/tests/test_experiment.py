@@ -7,12 +7,13 @@ import pytest
 from matplotlib.figure import Figure
 
 from unweave import OptionError, UnweaveError
-from unweave_papers import experiment
+from unweave_papers import everything, experiment, ledger
 from unweave_papers import experiment as catalogue
 from unweave_papers.experiment import (
     MODULES,
     ClaimCheck,
     Experiment,
+    MeasuredFigure,
     Options,
     Paper,
     checks_table,
@@ -43,6 +44,7 @@ def calls(monkeypatch):
 
     one = Experiment("fig2", "a figure", compute, compare, draw=drawn, options=("seed", "weights"), needs=("weights",))
     monkeypatch.setattr(catalogue, "paper_of", lambda number: Paper(number, "a paper", (one,)))
+    monkeypatch.setattr(ledger, "claims_of", lambda number: ())
     return asked
 
 
@@ -105,14 +107,66 @@ def test_the_nearest_name_is_suggested():
 
 
 def test_a_claim_that_fails_is_said():
-    table = checks_table([ClaimCheck.number("gap", "large", 0.1, above=0.2), ClaimCheck("entropy", "", "[3]")])
+    table = checks_table("002", [ClaimCheck.number("gap", "large", 0.1, above=0.2), ClaimCheck("entropy", "", "[3]")])
     assert list(table.columns[3].cells) == ["does not hold", ""]
 
 
 def test_claims_show_their_number_and_what_is_undecided():
     known = ClaimCheck("UniBound", "about 0", "0", undecided=True, ledger=118)
-    table = checks_table([known, ClaimCheck("entropy", "", "3")])
-    assert list(table.columns[0].cells) == ["118", ""]
+    table = checks_table("002", [known, ClaimCheck("entropy", "", "3")])
+    assert list(table.columns[0].cells) == ["002:118", ""]
     assert list(table.columns[4].cells) == ["undecided", ""]
+    assert list(table.columns[5].cells) == ["holds", ""]
     assert known.is_claim
     assert not ClaimCheck("entropy", "", "3").is_claim
+
+
+def test_a_figure_with_an_interval_across_its_limit_is_undecided():
+    for low, high, verdict in ((0.1, 0.19, "does not hold"), (0.21, 0.3, "holds"), (0.1, 0.3, "undecided")):
+        figure = MeasuredFigure(0.205, low, high)
+        assert ClaimCheck.number("gap", "large", figure, above=0.2).verdict == verdict
+    assert ClaimCheck.number("gap", "large", MeasuredFigure.over_seeds([0.9]), above=0.2).verdict == "undecided"
+
+
+def test_folders_that_were_not_given_are_replaced_and_said(tmp_path, monkeypatch):
+    from unweave_papers import trained
+
+    monkeypatch.setattr(trained, "with_small_codes", lambda options: dataclasses.replace(options, codes=tmp_path))
+    weights = experiment_of(paper_of("001"), "tab8")
+    assert weights.requirements == ["torch", "(--weights)"]
+    options, [told] = weights.ready(Options(tmp_path))
+    assert options.codes == tmp_path
+    assert told.startswith("Without --weights, tab8 uses five small models")
+    given = Options(tmp_path, weights=tmp_path)
+    assert weights.ready(given) == (given, [])
+    digits = experiment_of(paper_of("000"), "fig6")
+    options, [told] = digits.ready(Options(tmp_path))
+    assert options.quick
+    assert "Without --data" in told
+    assert digits.ready(given) == (given, [])  # published decoders need no digits
+
+
+def test_everything_is_planned_done_once_and_shown_on_one_page(calls, tmp_path, monkeypatch):
+    monkeypatch.setattr(everything, "paper_of", catalogue.paper_of)
+    monkeypatch.setattr(everything, "MODULES", {"009": ""})
+    [skipped] = everything.planned(Options(tmp_path))
+    assert "pass their folder with --weights" in skipped.reason
+    options = Options(tmp_path, weights=tmp_path, n_steps=5)  # no option of the experiment, which is left out
+    plan = everything.planned(options)
+    states = [list(everything.plan_table(everything.planned(options)).columns[2].cells)]
+    for _ in range(2):
+        lines = list(everything.reproduced_all(plan))
+        states.append(list(everything.plan_table(everything.planned(options)).columns[2].cells))
+    assert states == [["to do"], ["done"], ["done"]]
+    assert calls == ["compute", "draw"]
+    assert lines == [f"wrote {tmp_path / 'index.html'}"]
+    page = (tmp_path / "index.html").read_text()
+    assert "<img src='009-fig2.png'" in page
+    assert "<td>half</td><td>.5</td><td>0.500</td><td>holds</td>" in page
+
+
+def test_the_report_has_every_claim_once():
+    page = everything.report_page()
+    for claim in ledger.claims_of():
+        found = page.count(f"](../docs/claims.md#{claim.paper}-{claim.number})")
+        assert found == (claim.verdict != "not testable here"), claim.name

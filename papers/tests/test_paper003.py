@@ -261,17 +261,24 @@ def test_agreeing_cells_are_counted():
     assert check.here == "intervals overlap in 1, means are equal in 1"
     assert [entry.holds for entry in compare_all(found, Options(Path()))] == [False, False]
     assert [entry.holds for entry in compare_all(found[:1], Options(Path()))] == [True]
+    alone = CellAgreement("exp01", key, SeedMean(1.0, 1.0, 1.0), SeedMean(0.5, n_seeds=1))
+    [check] = compare_all([found[0], alone], Options(Path()))  # one seed has no interval, which is no disagreement
+    assert (check.verdict, check.here.split("; ")[1]) == ("undecided", "too few seeds for an interval in 1")
 
 
 def test_claims_are_checked_on_the_means_of_their_cells():
     """Means of all cells that are 1 give claims 30 and 42 and not 60; means of some cells give no verdict."""
-    means = {(*setting.key, metric): SeedMean(1.0) for e in SWEEPS.values() for setting in e.settings for metric in ALL}
+    one = SeedMean(1.0, 1.0, 1.0)
+    means = {(*setting.key, metric): one for e in SWEEPS.values() for setting in e.settings for metric in ALL}
     verdicts = {check.ledger: check.verdict for check in checked_claims(means)}
     assert [verdicts[number] for number in (30, 42, 44, 60)] == ["holds", "holds", "holds", "does not hold"]
     assert not {9, 33, 65} & set(verdicts)  # these compare two protocols
     part = {key: mean for key, mean in means.items() if key[-1] == "R2"}
     assert set(verdicts) > {check.ledger for check in checked_claims(part)} >= {40, 43, 47, 51}
     assert list(checked_claims({})) == []
+    alone = dict.fromkeys(means, SeedMean(1.0, n_seeds=1))
+    verdicts = {check.ledger: check.verdict for check in checked_claims(alone)}
+    assert {verdicts[number] for number in (30, 42, 44, 60)} == {"undecided"}
 
 
 @needs_authors_data

@@ -55,9 +55,10 @@ def _names(_context: click.Context, _option: click.Parameter, text: str | None) 
 def reproduce(paper: str | None, experiment: str | None, out: Path, as_json: bool, **given: Any) -> None:
     """Reproduce an experiment of a paper, and compare the results with the paper.
 
-    Without EXPERIMENT the command lists the experiments of PAPER, and without PAPER it lists the papers. An experiment
-    says which options it takes. An interrupted experiment continues when the same command is given again. Tables,
-    pictures and checkpoints are written to --out.
+    Without EXPERIMENT the command lists the experiments of PAPER, and without PAPER it lists the papers. If PAPER is
+    'all', it computes every experiment of every paper that the given options allow, after a plan with their costs, and
+    writes one page with every figure (index.html). An experiment says which options it takes. An interrupted
+    experiment continues when the same command is given again. Tables, pictures and checkpoints are written to --out.
     """
     with one_sentence_errors():
         from unweave_papers.experiment import MODULES, Options, experiments_table, paper_of, papers_table, reproduced
@@ -77,6 +78,14 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, as_json: boo
             print_json("papers", papers=papers)
         elif paper is None:
             print_wide(papers_table())
+        elif paper == "all":
+            from unweave_papers.everything import plan_table, planned, reproduced_all
+
+            plan = planned(Options(out, progress=True, **given))
+            print_wide(plan_table(plan))
+            with resumable():
+                for line in reproduced_all(plan):
+                    print_wide(line)
         elif experiment is None:
             print_wide(experiments_table(paper_of(paper)))
         else:
@@ -84,7 +93,8 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, as_json: boo
             wrote = []
             with resumable():
                 for line in reproduced(paper, experiment, Options(out, progress=True, **given)):
-                    wrote += [str(line).removeprefix("wrote ")] if isinstance(line, str) else []
+                    if isinstance(line, str) and line.startswith("wrote "):
+                        wrote.append(line.removeprefix("wrote "))
                     if not as_json:
                         print_wide(line)
             if as_json:  # the comparison with the paper is in the file of claims

@@ -5,13 +5,17 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from unweave.arrays import student_reach
 from unweave.errors import FileError, OptionError
 from unweave.names import suggestion
 from unweave.store import write_result
@@ -29,6 +33,12 @@ FOLDERS = {
     "data": "the data set's files",
     "weights": "the trained weights, .npz files",
     "codes": "codes written by unweave encode, one file per encoder",
+}
+
+# what is used if a folder is not given
+REPLACED = {
+    "weights": "five small models, which it trains on 4,608 sprites of 16 x 16 pixels (about two minutes, once)",
+    "data": "the 1,797 digits of 8 x 8 pixels of scikit-learn and the small flows of --quick",
 }
 
 PACKAGES = {"torch": ("torch", "zuko")}  # extras that an experiment may need, and their packages
@@ -67,6 +77,62 @@ class Options:
         return {name: value for name in fields if (value := getattr(self, name)) is not None}
 
 
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class MeasuredFigure:
+    """A number with its 95 % interval over seeds.
+
+    An exact number has no interval (its ends are nan). The interval of one or two seeds is unknown: its ends are
+    infinite, and it decides nothing.
+
+    >>> MeasuredFigure.over_seeds([0.80, 0.82, 0.84]).low < 0.8
+    True
+    >>> str(MeasuredFigure(0.8564)), str(MeasuredFigure(0.82, 0.77, 0.87)), str(MeasuredFigure.over_seeds([0.5]))
+    ('0.856', '0.820 [0.770, 0.870]', '0.500 (too few seeds for an interval)')
+    """
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+    @classmethod
+    def over_seeds(cls, values: Sequence[float]) -> MeasuredFigure:
+        """Return the mean over seeds with Student's interval."""
+        array = np.asarray(values, dtype=np.float64)
+        mean = float(array.mean())
+        if array.size < 3:
+            return cls(mean, -math.inf, math.inf)
+        reach = float(student_reach(array.std(ddof=1), array.size - 1, LEVEL) / math.sqrt(array.size))
+        return cls(mean, mean - reach, mean + reach)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the number has no interval, because nothing in it is random."""
+        return math.isnan(self.low)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether there are too few seeds for an interval."""
+        return math.isinf(self.low)
+
+    @property
+    def numbers(self) -> list[float]:
+        """Value, and the ends of the interval unless the number is exact."""
+        return [self.value] if self.is_exact else [self.value, self.low, self.high]
+
+    def __float__(self) -> float:
+        """Return the value."""
+        return self.value
+
+    def __str__(self) -> str:
+        value, *interval = (f"{number:.3f}" if abs(number) < 1000 else f"{number:.4g}" for number in self.numbers)
+        if self.is_unknown:
+            return f"{value} (too few seeds for an interval)"
+        return f"{value} [{interval[0]}, {interval[1]}]" if interval else value
+
+
 @dataclass(frozen=True)
 class ClaimCheck:
     """A quantity or claim: the paper's result, our result, and whether the claim holds here.
@@ -86,7 +152,7 @@ class ClaimCheck:
     ledger: int | None = None
     undecided: bool = False
     in_part: bool = False
-    value: float | None = None
+    value: float | MeasuredFigure | None = None
 
     @property
     def verdict(self) -> str:
@@ -101,11 +167,18 @@ class ClaimCheck:
         return bool(self.verdict)
 
     @classmethod
+    def found(cls, claim: str, paper: str, here: str, found: str, ledger: int | None = None) -> ClaimCheck:
+        """Return a row with this verdict."""
+        holds = None if found == "undecided" else found == "holds"
+        part = found == "holds in part"
+        return cls(claim, paper, here, holds, ledger, undecided=holds is None, in_part=part)
+
+    @classmethod
     def number(
         cls,
         claim: str,
         paper: str,
-        value: float,
+        value: float | MeasuredFigure,
         *,
         above: float = -math.inf,
         below: float = math.inf,
@@ -113,10 +186,19 @@ class ClaimCheck:
     ) -> ClaimCheck:
         """Return the check of a claim that holds if a number lies between ``above`` and ``below``.
 
+        It is undecided if the number has an interval that is only partly between them.
+
         >>> ClaimCheck.number("total correlation", "about 0", 0.053, below=0.1).verdict
         'holds'
+        >>> ClaimCheck.number("total correlation", "about 0", MeasuredFigure(0.053, 0.01, 0.12), below=0.1).verdict
+        'undecided'
         """
-        return cls(claim, paper, f"{value:.3f}", above < value < below, ledger, value=value)
+        figure = value if isinstance(value, MeasuredFigure) else MeasuredFigure(value)
+        ends = [figure.value] if figure.is_exact else [figure.low, figure.high]
+        inside = [above < end < below for end in ends]
+        outside = max(ends) <= above or min(ends) >= below
+        holds = True if all(inside) else False if outside else None
+        return cls(claim, paper, str(figure), holds, ledger, undecided=holds is None, value=value)
 
 
 def none(data: Any, options: Options) -> Iterator[Any]:
@@ -160,9 +242,32 @@ class Experiment:
     cost: str = "seconds"
 
     @property
+    def replaced(self) -> dict[str, str]:
+        """Folders that need not be given, and what is used instead of their content."""
+        return {
+            need: REPLACED[need]
+            for need in self.needs
+            if need == "data" or (need == "weights" and "codes" in self.options)
+        }
+
+    @property
     def requirements(self) -> list[str]:
-        """Requirements: names of packages, and command line options of folders."""
-        return [need if need in PACKAGES else flag(need) for need in self.needs]
+        """Requirements: names of packages, and command line options of folders; those in brackets are optional."""
+        shown = {need: need if need in PACKAGES else flag(need) for need in self.needs}
+        return [f"({text})" if need in self.replaced else text for need, text in shown.items()]
+
+    def ready(self, options: Options) -> tuple[Options, list[str]]:
+        """Return options with something small in place of folders that were not given, and sentences that say so."""
+        told = []
+        if "weights" in self.replaced and options.weights is None and options.codes is None:
+            from unweave_papers.trained import with_small_codes  # which imports this module
+
+            told.append(f"Without --weights, {self.name} uses {REPLACED['weights']}.")
+            options = with_small_codes(options)
+        if "data" in self.replaced and options.data is None and options.weights is None:
+            told.append(f"Without --data, {self.name} uses {REPLACED['data']}.")
+            options = dataclasses.replace(options, quick=True)
+        return options, told
 
     def check(self, options: Options) -> None:
         """Raise an error for options that are not accepted, and for missing packages or folders."""
@@ -178,6 +283,8 @@ class Experiment:
             if need == "weights" and options.codes is not None:
                 need = "codes"  # given codes replace the weights
             folder = getattr(options, need)
+            if folder is None and need in self.replaced:
+                continue
             if folder is None:
                 raise OptionError(f"{self.name} needs {FOLDERS[need]}: pass their folder with {flag(need)}.")
             if not folder.is_dir():
@@ -235,20 +342,30 @@ def experiment_claims(number: str, name: str, options: Options) -> list[ClaimChe
     """Return the checks of an experiment's claims; results in ``options.folder`` are not computed again."""
     experiment = experiment_of(paper_of(number), name)
     experiment.check(options)
-    return list(experiment.compare(experiment.compute(options), options))
+    options = experiment.ready(options)[0]
+    return list(experiment.compare(_computed(experiment, options), options))
+
+
+def _computed(experiment: Experiment, options: Options) -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Objective did not converge")  # of a lasso on codes that are nearly constant
+        return experiment.compute(options)
 
 
 def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
     """Compute an experiment, compare it with the paper and write its files; yield output for the terminal."""
     from unweave.report.figures.geometry import save
+    from unweave_papers.ledger import numbered  # which imports this module
 
     experiment = experiment_of(paper_of(number), name)
     experiment.check(options)
-    data = experiment.compute(options)
-    checks = list(experiment.compare(data, options))
+    options, told = experiment.ready(options)
+    yield from told
+    data = _computed(experiment, options)
+    checks = list(numbered(number, name, experiment.compare(data, options)))
     if checks:
-        yield checks_table(checks)
-        entries = [dataclasses.asdict(check) | {"verdict": check.verdict} for check in checks]
+        yield checks_table(number, checks)
+        entries = [dataclasses.asdict(check) | {"verdict": check.verdict} | _numbers(check.value) for check in checks]
         yield _wrote(options.folder / f"{number}-{name}-claims.json", json.dumps(entries, indent=1))
     for stem, text in experiment.write(data, options):
         yield _wrote(options.folder / f"{number}-{stem}.csv", text)
@@ -256,15 +373,28 @@ def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
         yield f"wrote {save(figure, options.folder / f'{number}-{stem}.png')}"
 
 
-def checks_table(checks: Iterable[ClaimCheck]) -> Any:
-    """Format the paper's numbers beside ours, with the numbers of claims in the ledger."""
-    rows = [
-        ("" if entry.ledger is None else str(entry.ledger), entry.claim, entry.paper, entry.here, entry.verdict)
+def _numbers(value: float | MeasuredFigure | None) -> dict[str, Any]:
+    known = isinstance(value, MeasuredFigure) and not value.is_exact and not value.is_unknown
+    interval = [value.low, value.high] if known else None  # type: ignore[union-attr]
+    return {"value": None if value is None else float(value), "interval": interval}
+
+
+def checks_table(paper: str, checks: Sequence[ClaimCheck]) -> Any:
+    """Format the paper's numbers beside ours, with claims of the ledger and their verdicts there."""
+    from unweave_papers.ledger import claims_of  # which imports this module
+
+    verdicts = {claim.number: claim.verdict for claim in claims_of(paper)}
+    known = [
+        ("", "") if entry.ledger is None else (f"{paper}:{entry.ledger}", verdicts.get(entry.ledger, ""))
         for entry in checks
     ]
-    numbered = any(row[0] for row in rows)
-    headings = ("claim", "", "paper", "here", "verdict")
-    return plain_table(headings if numbered else headings[1:], rows if numbered else [row[1:] for row in rows])
+    rows = [
+        (name, entry.claim, entry.paper, entry.here, entry.verdict, verdict)
+        for entry, (name, verdict) in zip(checks, known, strict=True)
+    ]
+    headings = ("claim", "", "paper", "here", "verdict here", "in the ledger")
+    in_ledger = any(row[0] for row in rows)
+    return plain_table(headings if in_ledger else headings[1:-1], rows if in_ledger else [row[1:-1] for row in rows])
 
 
 def _wrote(path: Path, text: str) -> str:

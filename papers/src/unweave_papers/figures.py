@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
@@ -57,6 +58,7 @@ def bars_figure(
     *,
     marks: Mapping[str, Mapping[str, float]] | None = None,
     ranges: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
+    ranges_are: str = "95 % interval",
 ) -> Figure:
     """Return one group of bars per name, with one bar for each entry.
 
@@ -74,7 +76,12 @@ def bars_figure(
                 axes.plot([place], [marks[name][entry]], marker="_", markersize=11, color="#222222", zorder=5)
             if ranges and entry in ranges.get(name, {}):
                 axes.plot([place, place], ranges[name][entry], color="#222222", linewidth=1.5, zorder=5)
-    axes.set_xticks(np.arange(len(groups)), list(groups), rotation=15 if len(groups) > 3 else 0)
+    turned: dict[str, Any] = {"rotation": 15, "ha": "right", "rotation_mode": "anchor"} if len(groups) > 3 else {}
+    axes.set_xticks(np.arange(len(groups)), list(groups), **turned)
+    if marks:
+        axes.plot([], [], "_", markersize=11, color="#222222", label="in the paper")
+    if ranges:
+        axes.plot([], [], color="#222222", linewidth=1.5, label=ranges_are)
     axes.set_ylabel(label)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
@@ -133,14 +140,17 @@ def panels_figure(
     return figure
 
 
-def pairs_figure(points: Mapping[str, tuple[ArrayLike, ArrayLike]], across: str, label: str) -> Figure:
-    """Return a scatter plot of pairs of numbers with one colour per name, and the line on which both are equal."""
+def pairs_figure(
+    points: Mapping[str, tuple[ArrayLike, ArrayLike]], across: str, label: str, *, alike: bool = True
+) -> Figure:
+    """Return a scatter plot of pairs of numbers with one colour per name; ``alike`` draws where both are equal."""
     figure = _blank(4.6, 4.2)
     axes = figure.add_subplot()
     for (name, (first, second)), colour in zip(points.items(), _colours(len(points)), strict=True):
         axes.scatter(np.asarray(first), np.asarray(second), s=22, color=colour, label=name)
-    low, high = (f(f(axes.get_xlim()), f(axes.get_ylim())) for f in (min, max))
-    axes.plot([low, high], [low, high], color="#bbbbbb", linewidth=0.8, zorder=0)
+    if alike:
+        low, high = (f(f(axes.get_xlim()), f(axes.get_ylim())) for f in (min, max))
+        axes.plot([low, high], [low, high], color="#bbbbbb", linewidth=0.8, zorder=0)
     axes.set_xlabel(across)
     axes.set_ylabel(label)
     axes.spines[["top", "right"]].set_visible(False)

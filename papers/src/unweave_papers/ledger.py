@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-import itertools
 import json
 import math
 import re
@@ -17,22 +17,26 @@ from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, get_args
+from statistics import NormalDist
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
 import unweave
-from unweave.arrays import student_reach
+from unweave.arrays import FloatArray
 from unweave.errors import FileError, InputError, OptionError
 from unweave.names import suggestion
 from unweave.own_modules import imported
+from unweave.randomness import random_stream
 from unweave.sentences import counted
 from unweave.store import write_result
 from unweave_papers.experiment import (
     FOLDERS,
+    LEVEL,
     MODULES,
     PACKAGES,
     ClaimCheck,
+    MeasuredFigure,
     Options,
     experiment_claims,
     experiment_of,
@@ -42,91 +46,91 @@ from unweave_papers.experiment import (
 )
 from unweave_papers.stored import StoredNumbers
 
+Found = Literal["holds", "holds in part", "does not hold", "undecided"]
 # fmt: off
 ClaimVerdict = Literal[
-    "holds", "holds in part", "does not hold", "error of the text", "artefact of code or protocol", "not testable here",
+    "holds", "holds in part", "does not hold", "not reproduced at this scale", "undecided",
+    "error of the text", "artefact of code or protocol", "not testable here",
 ]
 # fmt: on
 VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
 
-# the value of ClaimEvidence.holds that agrees with each verdict; None means that the statement holds in part
-STATEMENT_HOLDS: dict[ClaimVerdict, bool | None] = {
-    "holds": True,
-    "holds in part": None,
-    "does not hold": False,
-    "error of the text": False,
-    "artefact of code or protocol": False,
+# what the evidence has to find about the paper's statement for each verdict
+FOUND: dict[ClaimVerdict, Found] = {
+    "holds": "holds",
+    "holds in part": "holds in part",
+    "does not hold": "does not hold",
+    "not reproduced at this scale": "does not hold",
+    "undecided": "undecided",
+    "error of the text": "does not hold",
+    "artefact of code or protocol": "does not hold",
 }
 
-LEVEL = 0.95
+N_DRAWS = 10_000
+CERTAIN = 0.995  # share of draws that agree: above 99 %, so that other draws agree in 99 % as well
 
-
-@dataclass(frozen=True)
-class MeasuredFigure:
-    """A number with its interval over seeds; an exact number has no interval.
-
-    >>> MeasuredFigure.over_seeds([0.80, 0.82, 0.84]).low < 0.8
-    True
-    >>> str(MeasuredFigure(0.8564)), str(MeasuredFigure(0.82, 0.77, 0.87))
-    ('0.856', '0.820 [0.770, 0.870]')
-    """
-
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-
-    @classmethod
-    def over_seeds(cls, values: Sequence[float]) -> MeasuredFigure:
-        """Return the mean over seeds with Student's 95 % interval; fewer than three seeds have no interval."""
-        array = np.asarray(values, dtype=np.float64)
-        mean = float(array.mean())
-        if array.size < 3:
-            return cls(mean)
-        reach = float(student_reach(array.std(ddof=1), array.size - 1, LEVEL) / math.sqrt(array.size))
-        return cls(mean, mean - reach, mean + reach)
-
-    def __float__(self) -> float:
-        """Return the value."""
-        return self.value
-
-    @property
-    def numbers(self) -> list[float]:
-        """Value, and the ends of the interval if there is one."""
-        return [self.value] if math.isnan(self.low) else [self.value, self.low, self.high]
-
-    def __str__(self) -> str:
-        value, *interval = (f"{number:.3f}" if abs(number) < 1000 else f"{number:.4g}" for number in self.numbers)
-        return f"{value} [{interval[0]}, {interval[1]}]" if interval else value
+Figures = Mapping[str, "float | MeasuredFigure"]
 
 
 @dataclass(frozen=True)
 class ClaimEvidence:
-    """The result of an evidence function: whether the paper's statement holds, and the figures.
+    """The figures of a claim, and what they say about each part of the paper's statement.
 
-    ``holds`` is None if the statement holds in part, or only under conditions that the paper does not state.
-
-    >>> ClaimEvidence.of(False, {"DCI-D, 9 of 10 codes": 0.856}).figures["DCI-D, 9 of 10 codes"].value
-    0.856
+    >>> decided(["1 is above 0.9"], {"DCI-D": 0.856}).found
+    'does not hold'
+    >>> decided(["1 is above 0.9"], {"DCI-D": MeasuredFigure(0.93, 0.89, 0.97)}).found
+    'undecided'
     """
 
-    holds: bool | None
+    parts: tuple[Found, ...]
     figures: Mapping[str, MeasuredFigure]
 
-    @classmethod
-    def of(cls, holds: bool | None, figures: Mapping[str, float | MeasuredFigure]) -> ClaimEvidence:
-        """Return evidence from figures that may be plain numbers."""
-        return cls.by_rule(figures, lambda _: holds)
+    @property
+    def found(self) -> Found:
+        """'holds' if all parts hold, 'holds in part' if some do and some do not, 'undecided' if it depends."""
+        decided = set(self.parts) - {"undecided"}
+        if len(decided) > 1:
+            return "holds in part"
+        return "undecided" if "undecided" in self.parts else decided.pop()
 
-    @classmethod
-    def by_rule(
-        cls, figures: Mapping[str, float | MeasuredFigure], rule: Callable[[list[float]], bool | None]
-    ) -> ClaimEvidence:
-        """Return evidence for which the rule is called with the values of the figures, in their order."""
-        measured = {
-            name: x if isinstance(x, MeasuredFigure) else MeasuredFigure(float(x)) for name, x in figures.items()
-        }
-        holds = rule([figure.value for figure in measured.values()])
-        return cls(None if holds is None else bool(holds), measured)
+
+def figure_of(number: float | MeasuredFigure) -> MeasuredFigure:
+    """Return a number that may be exact as a figure."""
+    return number if isinstance(number, MeasuredFigure) else MeasuredFigure(float(number))
+
+
+def decided(expect: Sequence[str], figures: Figures) -> ClaimEvidence:
+    """Return what figures and their intervals say about each part of a statement, as `RULES` describe parts.
+
+    A part holds, or does not, if this is so for the figures and for 99.5 % of the draws from their intervals.
+    Otherwise it is undecided.
+    """
+    measured = {name: figure_of(x) for name, x in figures.items()}
+
+    def part(text: str) -> Found:
+        said, share = agreement(text, list(measured.values()))
+        return "undecided" if share < CERTAIN else "holds" if said else "does not hold"
+
+    return ClaimEvidence(tuple(map(part, expect)), measured)
+
+
+def agreement(text: str, figures: Sequence[MeasuredFigure], seed: int = 0) -> tuple[bool, float]:
+    """Return whether a part holds for figures, and the share of draws from their intervals that say the same.
+
+    Every figure is drawn from a normal distribution with its interval, independently: a difference of two figures with
+    the same seeds has to be a figure of its own. The share is 0 if the part depends on a figure that is undefined or
+    whose interval is unknown.
+    """
+    rule, values = rule_of(text, len(figures)), np.array([figure.value for figure in figures])[:, None]
+    said = bool(rule(values)[0])
+    simple = [simple_rule(one, len(figures)) for one in re.split(" or | and ", text)]
+    asked = [f for pattern, slices, _ in simple if "undefined" not in pattern for s in slices for f in figures[s]]
+    if any(math.isnan(figure.value) or figure.is_unknown for figure in asked):
+        return said, 0.0
+    reach = [0.0 if f.is_exact or f.is_unknown else (f.high - f.low) / 2 for f in figures]
+    noise = random_stream(seed, "claims").standard_normal((len(figures), N_DRAWS))
+    drawn = values + np.array(reach)[:, None] / NormalDist().inv_cdf((1 + LEVEL) / 2) * noise
+    return said, float((rule(drawn) == said).mean())
 
 
 @dataclass(frozen=True)
@@ -149,14 +153,17 @@ class Claim:
         One of `VERDICTS`.
     why : str
         The reason of the verdict, in one or a few sentences.
+    expect : tuple of str
+        The parts of the statement, each as a rule about the figures; see `RULES`.
     rows : mapping of name to (function, arguments)
         The figures that a row of the file describes, by name: a function of the paper's ``evidence`` and its arguments.
-    expect, in_part : tuple of str
-        What the figures of rows have to fulfil for the claim to hold, or to hold in part (asked first); see `RULES`.
     evidence : str
-        A function of the paper's ``evidence``, for a claim that rows cannot express.
-    experiments : tuple of str
-        Experiments of the paper whose rows decide the claim, if it needs trained models.
+        A function of the paper's ``evidence`` that returns figures, for a claim that rows cannot express.
+    experiments, checks : tuple of str
+        Experiments of the paper whose rows decide the claim, if it needs trained models, and words by which to find
+        these rows, unless they have the claim's number.
+    scale : str
+        Our scale and the paper's, if the evidence is smaller than the paper's.
     tolerance : float
         Largest accepted difference of a figure from the recorded one, for other random numbers and library versions.
     seconds : float
@@ -167,6 +174,8 @@ class Claim:
         A command that shows the claim in a table or figure; empty if there is none.
     figures : mapping of name to MeasuredFigure
         The recorded figures.
+    parts : tuple of str
+        What the recorded figures say about each part.
     """
 
     paper: str
@@ -178,14 +187,16 @@ class Claim:
     stated: str = ""
     rows: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
     expect: tuple[str, ...] = ()
-    in_part: tuple[str, ...] = ()
     evidence: str = ""
     experiments: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    scale: str = ""
     tolerance: float = 0.02
     seconds: float = 1.0
     needs: tuple[str, ...] = ()
     see: str = ""
     figures: Mapping[str, MeasuredFigure] = field(default_factory=dict)
+    parts: tuple[Found, ...] = ()
 
     @property
     def name(self) -> str:
@@ -240,12 +251,16 @@ def record(paper: str, results: Mapping[int, ClaimEvidence], seconds: Mapping[in
     path, entries = FOLDER / "recorded" / f"{paper}.json", _recorded(paper)
     for number, evidence in results.items():
         numbers = {name: [round(x, 6) for x in figure.numbers] for name, figure in evidence.figures.items()}
-        entries[str(number)] = {"seconds": round(seconds[number], 1), "figures": numbers}
+        parts = [SHORT[part] for part in evidence.parts]
+        entries[str(number)] = {"seconds": round(seconds[number], 1), "parts": "".join(parts), "figures": numbers}
     lines = [f"{json.dumps(key)}: {json.dumps(entries[key])}" for key in sorted(entries, key=int)]
     ordered = "{\n" + ",\n".join(lines) + "\n}\n"
     write_result(path, lambda file: file.write(ordered.encode()))
     claims_of.cache_clear()
     return path
+
+
+SHORT: dict[Found, str] = {"holds": "+", "holds in part": "~", "does not hold": "-", "undecided": "?"}
 
 
 def _recorded(paper: str) -> dict[str, Any]:
@@ -258,17 +273,21 @@ def _claim(paper: str, entry: Mapping[str, Any], recorded: Mapping[str, Any]) ->
         raise InputError(f"Claim {paper}:{entry['number']} has an unknown verdict: {entry['verdict']!r}.")
     known = recorded.get(str(entry["number"]), {})
     figures = {name: MeasuredFigure(*numbers) for name, numbers in known.get("figures", {}).items()}
-    lists = {name: tuple(entry.get(name, ())) for name in ("needs", "experiments")}
-    lists |= {name: _listed(entry.get(name, [])) for name in ("expect", "in_part")}
+    words = {short: found for found, short in SHORT.items()}
+    parts = tuple(words[short] for short in known.get("parts", ""))
+    lists = {name: _listed(entry.get(name, [])) for name in ("needs", "experiments", "checks", "expect")}
     try:
         rows = dict(named for row in entry.get("rows", ()) for named in _row_figures(paper, row))
-        for text in lists["expect"] + lists["in_part"]:
-            rule_of(text, len(rows))
-        if bool(rows) != bool(lists["expect"] or lists["in_part"]):
-            raise ValueError("rows need something to expect, and what is expected needs rows")
+        for text in lists["expect"]:
+            rule_of(text, len(rows) or MOST_FIGURES)
+        if bool(rows or entry.get("evidence")) != bool(lists["expect"]):
+            raise ValueError("figures need something to expect, and what is expected needs figures")
+        if (entry["verdict"] == "not reproduced at this scale") > bool(entry.get("scale")):
+            raise ValueError("its verdict needs a scale")
     except (ValueError, KeyError, IndexError) as error:
         raise FileError(f"Claim {paper}:{entry['number']} cannot be read: {error}.") from None
-    return Claim(paper=paper, figures=figures, **{"seconds": known.get("seconds", 1.0), **entry, **lists, "rows": rows})
+    given = {"seconds": known.get("seconds", 1.0), **entry, **lists, "rows": rows}
+    return Claim(paper=paper, figures=figures, parts=parts, **given)
 
 
 def _listed(entry: str | Sequence[str]) -> tuple[str, ...]:
@@ -281,60 +300,68 @@ def _row_figures(paper: str, row: Mapping[str, Any]) -> Iterator[tuple[str, tupl
         yield from ((row["name"].format(*given), (row["function"], tuple(given))) for given in row["arguments"])
     else:
         scored_cells = import_module(f"{MODULES[paper].rpartition('.')[0]}.settings").scored_cells
-        yield from ((name, ("figure", arguments)) for name, arguments in scored_cells(**row))
+        yield from ((name, (function, arguments)) for name, function, arguments in scored_cells(**row))
 
 
-def rises(values: Iterable[float], by: float = 0.05) -> bool:
+def rises(values: FloatArray, by: float) -> FloatArray:
     """Whether no value is more than .02 below the one before, and the last exceeds the first by more than ``by``."""
-    points = list(values)
-    return points[-1] - points[0] > by and all(b > a - 0.02 for a, b in itertools.pairwise(points))
+    return (values[-1] - values[0] > by) & (np.diff(values, axis=0) > -0.02).all(axis=0)
 
 
-def falls(values: Iterable[float], by: float = 0.05) -> bool:
-    """Whether no value is more than .02 above the one before, and the last is below the first by more than ``by``."""
-    return rises([-value for value in values], by)
+def spread(*values: FloatArray) -> FloatArray:
+    """Largest value minus smallest."""
+    return np.ptp(np.concatenate(values), axis=0)
 
 
-def near(values: Iterable[float], target: float, within: float) -> bool:
-    """Whether all values differ from the target by at most ``within``."""
-    return all(abs(value - target) <= within for value in values)
-
-
-# what a claim may expect of its figures, which are counted from 1: "1-4 rise by 0.2", "2 is below 0.1 or 3 exceeds 4"
-RULES: dict[str, Callable[..., bool]] = {
-    "FIGURES equals? NUMBER within NUMBER": near,
-    "FIGURES (?:is|are) above NUMBER": lambda values, bound: min(values) > bound,
-    "FIGURES (?:is|are) below NUMBER": lambda values, bound: max(values) < bound,
-    "FIGURES (?:is|are) undefined": lambda values: all(map(math.isnan, values)),
+# parts of statements about figures, which are counted from 1: "1-4 rise by 0.2", "2 is below 0.1 or 3 exceeds 4"
+# a rule is given an array with a row for each figure and a column for each draw
+RULES: dict[str, Callable[..., Any]] = {
+    "FIGURES equals? NUMBER within NUMBER": lambda values, x, within: (np.abs(values - x) <= within).all(axis=0),
+    "FIGURES (?:is|are) above NUMBER": lambda values, bound: values.min(axis=0) > bound,
+    "FIGURES (?:is|are) below NUMBER": lambda values, bound: values.max(axis=0) < bound,
+    "FIGURES (?:is|are) undefined": lambda values: np.isnan(values).all(axis=0),
     "FIGURES rise by NUMBER": rises,
-    "FIGURES fall by NUMBER": falls,
-    "FIGURES agree within NUMBER": lambda values, distance: max(values) - min(values) < distance,
-    "FIGURES agrees? with FIGURES within NUMBER": lambda a, b, distance: max(*a, *b) - min(*a, *b) < distance,
-    "FIGURES exceeds? FIGURES": lambda high, low: min(high) > max(low),
-    "FIGURES exceeds? FIGURES by NUMBER": lambda high, low, by: min(high) - max(low) > by,
+    "FIGURES fall by NUMBER": lambda values, by: rises(-values, by),
+    "FIGURES agree within NUMBER": lambda values, distance: spread(values) < distance,
+    "FIGURES agrees? with FIGURES within NUMBER": lambda a, b, distance: spread(a, b) < distance,
+    "FIGURES exceeds? FIGURES": lambda high, low: high.min(axis=0) > low.max(axis=0),
+    "FIGURES exceeds? FIGURES by NUMBER": lambda high, low, by: high.min(axis=0) - low.max(axis=0) > by,
 }
+MOST_FIGURES = 99  # of evidence functions, whose figures are counted when they are computed
+
+
+def rule_of(text: str, n_figures: int) -> Callable[[FloatArray], Any]:
+    """Return the rule that a text states about the values of figures; other texts raise an error.
+
+    >>> values = np.array([[0.1], [0.2], [0.4], [0.0]])
+    >>> rule_of("1-3 rise by 0.2", 4)(values), rule_of("1 exceeds 2 or 4 is above 0.3", 4)(values)
+    (array([ True]), array([False]))
+    """
+    for word, joined in ((" or ", np.logical_or), (" and ", np.logical_and)):
+        if word in text:
+            parts = [rule_of(part, n_figures) for part in text.split(word)]
+            return partial(_joined, joined, parts)
+    pattern, figures, numbers = simple_rule(text, n_figures)
+    return lambda values: RULES[pattern](*(values[chosen] for chosen in figures), *numbers)
+
+
+def _joined(how: np.ufunc, rules: Sequence[Callable[[FloatArray], Any]], values: FloatArray) -> Any:
+    return how.reduce([rule(values) for rule in rules])
 
 
 @cache
-def rule_of(text: str, n_figures: int) -> Callable[[Sequence[float]], bool]:
-    """Return the rule that a text states about the values of figures; other texts raise an error.
+def simple_rule(text: str, n_figures: int) -> tuple[str, tuple[slice, ...], tuple[float, ...]]:
+    """Return the pattern of a text without 'or' and 'and', the figures and the numbers that it names.
 
-    >>> values = [0.1, 0.2, 0.4, 0.0]
-    >>> rule_of("1-3 rise by 0.2", 4)(values), rule_of("1 exceeds 2 or 4 is above 0.3", 4)(values)
-    (True, False)
+    >>> simple_rule("1-2 agree within 0.02", 2)
+    ('FIGURES agree within NUMBER', (slice(0, 2, None),), (0.02,))
     """
-    if " or " in text:
-        parts = [rule_of(part, n_figures) for part in text.split(" or ")]
-        return lambda values: any(part(values) for part in parts)
-    for pattern, rule in RULES.items():
+    for pattern in RULES:
         expression = pattern.replace("FIGURES", r"(all|\d+(?:-\d+)?)").replace("NUMBER", r"(-?[\d.]+(?:e-?\d+)?)")
         if match := re.fullmatch(expression, text):
-            kinds = re.findall("FIGURES|NUMBER", pattern)
-            given = [
-                _figures_named(part, n_figures) if kind == "FIGURES" else float(part)
-                for kind, part in zip(kinds, match.groups(), strict=True)
-            ]
-            return lambda values: bool(rule(*(values[x] if isinstance(x, slice) else x for x in given)))
+            n_named = pattern.count("FIGURES")  # figures come first in all patterns
+            figures = tuple(_figures_named(part, n_figures) for part in match.groups()[:n_named])
+            return pattern, figures, tuple(map(float, match.groups()[n_named:]))
     raise ValueError(f"{text!r} follows none of the rules in RULES of {__name__}")
 
 
@@ -345,17 +372,19 @@ def _figures_named(text: str, n_figures: int) -> slice:
     return slice(int(first) - 1, int(last or first))
 
 
-def holds_by_rules(claim: Claim, values: Sequence[float]) -> bool | None:
-    """Return whether the figures of a claim's rows fulfil what it expects; None if it holds in part.
+def in_words(text: str, names: Sequence[str]) -> str:
+    """Return a rule with the names of its figures.
 
-    >>> holds_by_rules(claim_of("003:30"), [1.0, 1.0, 1.0]), holds_by_rules(claim_of("003:30"), [1.0, 1.0, 0.9])
-    (True, False)
+    >>> in_words("1-2 agree within 0.02", ["MCC at rho = .5", "MCC at rho = -.5"])
+    'MCC at rho = .5 and MCC at rho = -.5 agree within 0.02'
     """
 
-    def fulfilled(texts: Sequence[str]) -> bool:
-        return bool(texts) and all(rule_of(text, len(values))(values) for text in texts)
+    def named(match: re.Match[str]) -> str:
+        chosen = list(names[_figures_named(match[1], len(names))])
+        return chosen[0] if len(chosen) == 1 else f"{'; '.join(chosen[:-1])} and {chosen[-1]}"
 
-    return None if fulfilled(claim.in_part) else fulfilled(claim.expect)
+    figures = r"(?:(?<=^)|(?<= or )|(?<= and )|(?<=exceeds )|(?<=exceed )|(?<=with ))(all|\d+(?:-\d+)?)(?= |$)"
+    return re.sub(figures, named, text)
 
 
 Outcome = Literal["as recorded", "figure moved", "verdict changed", "not recorded", "failed", "skipped"]
@@ -380,29 +409,35 @@ def evidence_of(claim: Claim, options: Options) -> ClaimEvidence:
     module = f"{MODULES[claim.paper].rpartition('.')[0]}.evidence"
     if claim.rows:
         functions = vars(import_module(module))
-        figures = {name: functions[function](*arguments) for name, (function, arguments) in claim.rows.items()}
-        return ClaimEvidence.by_rule(figures, partial(holds_by_rules, claim))
-    compute = imported(f"{module}:{claim.evidence}", "evidence")
-    return compute(options) if claim.needs else compute()
+        return decided(claim.expect, {name: functions[f](*given) for name, (f, given) in claim.rows.items()})
+    return decided(claim.expect, imported(f"{module}:{claim.evidence}", "evidence")())
 
 
 def reproduced_evidence(claim: Claim, options: Options) -> ClaimEvidence:
-    """Return evidence from the claim's experiments: it holds if all their rows about it hold, and in part if some do.
+    """Return evidence from the claim's experiments, whose rows about it are its parts.
 
     The figure of a row is the number on which its verdict is based, or 1 if it holds and 0 if not.
     """
-    rows: list[ClaimCheck] = []
+    rows: dict[str, ClaimCheck] = {}
     for name in claim.experiments:
         taken = experiment_of(paper_of(claim.paper), name).options
         given = {key: value for key, value in options.stated.items() if key in taken}
         checks = experiment_claims(claim.paper, name, Options(options.folder, options.progress, **given))
-        rows += [row for row in checks if row.ledger == claim.number and row.is_claim]
+        for row in numbered(claim.paper, name, checks):
+            if row.ledger == claim.number and row.is_claim:
+                rows[row.claim if row.claim not in rows else f"{name}: {row.claim}"] = row
     if not rows:
         raise InputError(f"{', '.join(claim.experiments)} of {claim.paper} have no result on claim {claim.number}.")
-    held = [row.holds for row in rows]
-    figures = {row.claim: float(row.holds is True) if row.value is None else row.value for row in rows}
-    in_part = any(held) or any(row.in_part for row in rows)
-    return ClaimEvidence.of(True if all(held) else None if in_part else False, figures)
+    figures = {text: figure_of(row.holds is True if row.value is None else row.value) for text, row in rows.items()}
+    return ClaimEvidence(tuple(cast("Found", row.verdict) for row in rows.values()), figures)
+
+
+def numbered(paper: str, experiment: str, checks: Iterable[ClaimCheck]) -> Iterator[ClaimCheck]:
+    """Yield the rows of an experiment with the numbers of the claims that name them."""
+    claims = [claim for claim in claims_of(paper) if experiment in claim.experiments]
+    for row in checks:
+        numbers = [claim.number for claim in claims if any(words in row.claim for words in claim.checks)]
+        yield dataclasses.replace(row, ledger=numbers[0]) if numbers and row.ledger is None else row
 
 
 def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -> Iterator[CheckedClaim]:
@@ -471,7 +506,7 @@ def _checked(claim: Claim, options: Options, kept: StoredNumbers) -> CheckedClai
     def computed() -> dict[str, Any]:
         evidence = evidence_of(claim, options)
         numbers = {name: figure.numbers for name, figure in evidence.figures.items()}
-        return {"holds": evidence.holds, "figures": numbers, "seconds": time.process_time() - start}
+        return {"parts": evidence.parts, "figures": numbers, "seconds": time.process_time() - start}
 
     if claim.name not in kept.by_key:
         try:
@@ -482,7 +517,7 @@ def _checked(claim: Claim, options: Options, kept: StoredNumbers) -> CheckedClai
         kept.add({claim.name: found})  # a full disk is no fault of the claim: it ends the check
     value = kept.by_key[claim.name]
     figures = {name: MeasuredFigure(*numbers) for name, numbers in value["figures"].items()}
-    evidence = ClaimEvidence(value["holds"], figures)
+    evidence = ClaimEvidence(tuple(value["parts"]), figures)
     outcome, reason = compared(claim, evidence)
     return CheckedClaim(claim, outcome, reason, evidence, value["seconds"])
 
@@ -492,18 +527,18 @@ def compared(claim: Claim, evidence: ClaimEvidence) -> tuple[Outcome, str]:
 
     >>> from unweave_papers.ledger import claim_of
     >>> from dataclasses import replace
-    >>> claim = replace(claim_of("003:44"), figures={"a": MeasuredFigure(0.5)}, tolerance=0.1)
-    >>> compared(claim, ClaimEvidence.of(False, {"a": 0.55}))
+    >>> claim = replace(claim_of("003:44"), figures={"a": MeasuredFigure(0.5)}, parts=(), tolerance=0.1)
+    >>> compared(claim, ClaimEvidence(("does not hold",), {"a": MeasuredFigure(0.55)}))
     ('as recorded', '')
-    >>> compared(claim, ClaimEvidence.of(False, {"a": 0.7}))
+    >>> compared(claim, ClaimEvidence(("does not hold",), {"a": MeasuredFigure(0.7)}))
     ('figure moved', 'a: 0.700 instead of 0.500')
-    >>> compared(claim, ClaimEvidence.of(True, {"a": 0.5}))[0]
+    >>> compared(claim, ClaimEvidence(("holds",), {"a": MeasuredFigure(0.5)}))[0]
     'verdict changed'
     """
-    wanted = STATEMENT_HOLDS.get(claim.verdict)
-    if evidence.holds is not wanted:
-        says = {True: "it holds", False: "it does not hold", None: "it holds in part"}
-        return "verdict changed", f"The verdict is '{claim.verdict}', but by the evidence {says[evidence.holds]}."
+    if evidence.found != FOUND.get(claim.verdict):
+        return "verdict changed", f"The verdict is '{claim.verdict}', but by the evidence: {evidence.found}."
+    if claim.parts and evidence.parts != claim.parts:
+        return "verdict changed", f"The parts are {', '.join(evidence.parts)}, not {', '.join(claim.parts)}."
     if not claim.figures:
         return "not recorded", "No figures are recorded for it."
     if set(evidence.figures) != set(claim.figures):
@@ -531,10 +566,13 @@ def claim_rows(paper: str, *numbers: int, folder: Path = Path()) -> Iterator[Cla
     """
     for number in numbers:
         claim = claim_of(f"{paper}:{number}")
-        evidence = evidence_of(claim, Options(folder))
-        here = "; ".join(f"{name}: {figure}" for name, figure in evidence.figures.items())
-        stated, in_part = claim.stated or "no figure", evidence.holds is None
-        yield ClaimCheck(claim.statement, stated, here, evidence.holds is True, number, in_part=in_part)
+        yield claim_row(claim, evidence_of(claim, Options(folder)))
+
+
+def claim_row(claim: Claim, evidence: ClaimEvidence) -> ClaimCheck:
+    """Return a claim with the paper's figure, our figures and what they say."""
+    here = "; ".join(f"{name}: {figure}" for name, figure in evidence.figures.items())
+    return ClaimCheck.found(claim.statement, claim.stated or "no figure", here, evidence.found, claim.number)
 
 
 def summary_table() -> Any:
@@ -570,7 +608,9 @@ def shown_claim(claim: Claim) -> str:
         f"Statement    {claim.statement}",
         *([f"Paper        {claim.stated}"] if claim.stated else []),
         *(f"{'Here' if k == 0 else '':<12} {name}: {x}" for k, (name, x) in enumerate(claim.figures.items())),
+        *(f"{'Parts' if k == 0 else '':<12} {text}: {part}" for k, (text, part) in enumerate(parts_of(claim))),
         f"Why          {claim.why}",
+        *([f"Scale        {claim.scale}"] if claim.scale else []),
     ]
     if claim.is_computed:
         needs = f" (needs {', '.join(claim.needs)})" if claim.needs else ""
@@ -603,7 +643,7 @@ def check_lines(checked: Sequence[CheckedClaim]) -> Iterator[Any]:
     yield f"{n_same} of {n_computed} computed claims are as recorded ({seconds:.0f} CPU seconds)."
 
 
-WIDTH, LINE, MARGIN = 120, 11, 6  # size of a plot in pixels
+WIDTH, LINE, MARGIN = 160, 11, 6  # size of a plot in pixels
 FILTER = """<p>Show <select id="claim-verdict"><option value="">all verdicts</option>{options}</select>
 with the words <input id="claim-words" type="search" placeholder="MCC, correlation, Figure 5"></p>
 <script>
@@ -619,15 +659,29 @@ with the words <input id="claim-words" type="search" placeholder="MCC, correlati
 </script>"""
 
 
+OF_THE_TEXT: tuple[tuple[str, str, ClaimVerdict], ...] = (
+    ("Errors of the text", "Errors that the authors' own code or algebra contradicts.", "error of the text"),
+    (
+        "Artefacts of code or protocol",
+        "Claims that are true of the published numbers, but not of the quantity that they should measure.",
+        "artefact of code or protocol",
+    ),
+)
+
+
 def ledger_page() -> str:
     """Return the page as Markdown with tables in HTML."""
     options = "".join(f"<option>{escape(verdict)}</option>" for verdict in VERDICTS)
-    n_computed = sum(claim.is_computed for claim in claims_of())
-    return "\n".join([
-        "# Every claim of the five papers, and whether it holds",
+    claims = claims_of()
+    negative = sum(FOUND.get(claim.verdict) == "does not hold" for claim in claims)
+    n_computed = sum(claim.is_computed for claim in claims)
+    elsewhere = [verdict for *_, verdict in OF_THE_TEXT]
+    lines = [
+        f"# {len(claims)} claims of five papers: what holds, what does not, and what is undecided",
         "",
-        f"This page has {len(claims_of())} checkable claims in our words, each with a verdict. For {n_computed} of",
-        "them, a function of this package computes the evidence; its figures are shown below. To compute them again:",
+        "The claims are in our words, and the evidence of nearly all is computed by this package:",
+        f"{n_computed} of {len(claims)}; {negative} do not hold as printed. Claims that take trained networks",
+        "say at which scale we trained ours. To compute the evidence again:",
         "",
         "```",
         "unweave claims 003:44          # one claim: the statement, the verdict with its reason, the figures",
@@ -637,15 +691,21 @@ def ledger_page() -> str:
         "",
         *_summary(),
         "",
-        "'Error of the text' is an error that the authors' own code or algebra contradicts. 'Artefact of code or",
-        "protocol' is a claim that is true of the published numbers, but not of the quantity that they should",
-        "measure. Dots are our figures, with 95 % intervals over seeds if there are several seeds. The scale goes",
-        "from 0 to 1, or from the smallest figure to the largest.",
+        "Every claim has parts, written as rules about figures before the figures are computed. A figure is a mean",
+        "over seeds with its 95 % interval, or an exact number. A part counts as decided only if 99.5 % of figures",
+        "drawn from the intervals agree. A claim holds if all parts hold, holds in part if some hold and some do",
+        "not, and is undecided if the intervals are too wide. 'Not reproduced at this scale' is a claim about large",
+        "networks that does not hold for our smaller ones. In the plots, each line is a simple rule: dots are the",
+        "figures with their intervals, and the dashed line or the grey band is the threshold.",
         "",
         FILTER.format(options=options),
-        *(line for number in MODULES for line in _of_paper(number)),
-        "",
-    ])  # fmt: skip
+    ]  # fmt: skip
+    for number in MODULES:
+        listed = [claim for claim in claims_of(number) if claim.verdict not in elsewhere]
+        lines += _section(f"Claims of {number}", escape(paper_of(number).title) + ".", listed)
+    for heading, text, verdict in OF_THE_TEXT:
+        lines += _section(heading, text, [claim for claim in claims if claim.verdict == verdict])
+    return "\n".join([*lines, ""])
 
 
 def _summary() -> Iterator[str]:
@@ -655,64 +715,89 @@ def _summary() -> Iterator[str]:
         yield f"| [{number}](#claims-of-{number}) | {' | '.join(_counts(number))} |"
 
 
-def _of_paper(number: str) -> Iterator[str]:
-    yield from ("", f"## Claims of {number}", "", escape(paper_of(number).title) + ".", "")
+def _section(heading: str, text: str, claims: Iterable[Claim]) -> Iterator[str]:
+    yield from ("", f"## {heading}", "", text, "")
     headings = "".join(f"<th>{name}</th>" for name in ("claim", "what the paper says", "verdict", "figures"))
     yield f"<table><thead><tr>{headings}</tr></thead><tbody>"
-    yield from map(_row, claims_of(number))
+    yield from map(_row, claims)
     yield "</tbody></table>"
 
 
 def _row(claim: Claim) -> str:
     stated = f" In the paper: {escape(claim.stated)}." if claim.stated else ""
+    scale = f" Scale: {escape(claim.scale)}." if claim.scale else ""
     commands = [claim.command] * bool(claim.is_computed) + [claim.see] * bool(claim.see)
     shown = "<br>".join(f"<code>{escape(command)}</code>" for command in commands)
     return (
         f'<tr id="{claim.paper}-{claim.number}" data-verdict="{escape(claim.verdict)}">'
         f'<td><a href="#{claim.paper}-{claim.number}">{claim.name}</a><br>{escape(claim.where)}</td>'
-        f"<td>{escape(claim.statement)}{stated}<br><em>{escape(claim.why)}</em><br>{shown}</td>"
-        f"<td>{escape(claim.verdict)}</td><td>{_figures(claim.figures)}</td></tr>"
+        f"<td>{escape(claim.statement)}{stated}<br><em>{escape(claim.why)}</em>{scale}<br>{shown}</td>"
+        f"<td>{escape(claim.verdict)}</td><td>{_figures(claim)}</td></tr>"
     )
 
 
-def _figures(figures: Mapping[str, MeasuredFigure]) -> str:
-    if not figures:
+def _figures(claim: Claim) -> str:
+    if not claim.figures:
         return ""
-    lines = "<br>".join(f"{escape(name)}: {figure}" for name, figure in figures.items())
-    return f"{_picture(figures)}<details><summary>{counted(len(figures), 'figure')}</summary>{lines}</details>"
+    lines = [f"{escape(name)}: {figure}" for name, figure in claim.figures.items()]
+    lines += [f"<em>{escape(text)}</em>: {part}" for text, part in parts_of(claim)]
+    told = f"<details><summary>{counted(len(claim.figures), 'figure')}</summary>{'<br>'.join(lines)}</details>"
+    return f"{_picture(claim.expect, list(claim.figures.values()))}{told}"
 
 
-def _picture(figures: Mapping[str, MeasuredFigure]) -> str:
-    """Return an SVG plot with a dot for each figure, one below the other, and its interval."""
-    values = [figure.value for figure in figures.values() if not math.isnan(figure.value)]
-    if not values:
+def parts_of(claim: Claim) -> list[tuple[str, Found]]:
+    """Return the parts of a claim in words, and what the recorded figures say about them."""
+    names = list(claim.figures)
+    words = [in_words(text, names) for text in claim.expect] if claim.expect else names
+    return list(zip(words, claim.parts, strict=False))
+
+
+def _picture(expect: Sequence[str], figures: Sequence[MeasuredFigure]) -> str:
+    """Return an SVG plot with a line for each simple rule: its figures with intervals, and its threshold."""
+    texts = [text for part in expect for text in re.split(" or | and ", part)]
+    drawn = [marks for text in texts if (marks := _marks(*simple_rule(text, len(figures)), figures))]
+    if not drawn:
         return ""
-    unit = min(values) >= 0 and max(values) <= 1
-    low, high = (0.0, 1.0) if unit else (min(values), max(values))
+    tall = LINE * len(drawn)
+    frame = 'fill="none" stroke="currentColor" opacity=".25"'
+    parts = [f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{tall - 1}" {frame}/>']
+    parts += [f'<g transform="translate(0 {LINE * k})">{marks}</g>' for k, marks in enumerate(drawn)]
+    return f'<svg role="img" width="{WIDTH}" height="{tall}" viewBox="0 0 {WIDTH} {tall}">{"".join(parts)}</svg>'
+
+
+def _marks(pattern: str, chosen: Sequence[slice], numbers: Sequence[float], figures: Sequence[MeasuredFigure]) -> str:
+    shown = [figure for which in chosen for figure in figures[which] if math.isfinite(figure.value)]
+    if not shown:
+        return ""
+    limits = (
+        [numbers[0] - numbers[1], numbers[0] + numbers[1]]
+        if "equals" in pattern
+        else [numbers[0]]
+        if "above" in pattern or "below" in pattern
+        else []
+    )
+    places = [x for figure in shown for x in figure.numbers if math.isfinite(x)] + limits
+    low, high = min(places), max(places)
     span = (high - low) or 1.0
 
     def across(number: float) -> float:
-        return MARGIN + (WIDTH - 2 * MARGIN) * min(max((number - low) / span, 0.0), 1.0)
+        return round(MARGIN + (WIDTH - 2 * MARGIN) * min(max((number - low) / span, 0.0), 1.0), 1)
 
-    marks = []
-    for k, figure in enumerate(figures.values()):
-        if math.isnan(figure.value):
-            continue
-        height = LINE * (k + 0.5)
-        if len(figure.numbers) == 3:
-            ends = [across(number) for number in figure.numbers[1:]]
-            marks.append(
-                f'<line x1="{ends[0]:.1f}" x2="{ends[1]:.1f}" y1="{height}" y2="{height}" stroke="currentColor"/>'
-            )
-        marks.append(f'<circle cx="{across(figure.value):.1f}" cy="{height}" r="3" fill="currentColor"/>')
-    tall = LINE * len(figures)
-    frame = 'fill="none" stroke="currentColor" opacity=".25"'
-    parts = [
-        f"<title>from {low:.3g} to {high:.3g}</title>",
-        f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{tall - 1}" {frame}/>',
-        *marks,
+    middle = LINE / 2
+    marks = [f"<title>from {low:.3g} to {high:.3g}</title>"]
+    if len(limits) == 2:
+        start, end = map(across, limits)
+        marks.append(f'<rect x="{start}" y="0" width="{max(end - start, 1):.1f}" height="{LINE}" opacity=".2"/>')
+    marks += [
+        f'<line x1="{across(x)}" x2="{across(x)}" y1="0" y2="{LINE}" stroke="currentColor" stroke-dasharray="2"/>'
+        for x in limits[:1] * (len(limits) == 1)
     ]
-    return f'<svg role="img" width="{WIDTH}" height="{tall}" viewBox="0 0 {WIDTH} {tall}">{"".join(parts)}</svg>'
+    for figure in shown:
+        ends = [across(x) for x in figure.numbers[1:] if math.isfinite(x)]
+        if ends:
+            marks.append(f'<line x1="{ends[0]}" x2="{ends[1]}" y1="{middle}" y2="{middle}" stroke="currentColor"/>')
+        marks.append(f'<circle cx="{across(figure.value)}" cy="{middle}" r="3" fill="currentColor"/>')
+    return "".join(marks)
 
 
 def selected_claims(names: Sequence[str] = (), verdict: str | None = None) -> list[Claim]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from unweave.encoding import Encoded, encode, read_encoded
 from unweave.errors import FileError, InputError
 from unweave.evidence import Evidence
 from unweave.progress import progress_bar
-from unweave_papers.experiment import Options
+from unweave_papers.experiment import MeasuredFigure, Options
 from unweave_papers.stored import StoredNumbers
 
 if TYPE_CHECKING:
@@ -154,6 +154,11 @@ class SeedDifference:
     upper: float
 
     @property
+    def figure(self) -> MeasuredFigure:
+        """The difference as a figure."""
+        return MeasuredFigure(self.value, self.lower, self.upper)
+
+    @property
     def sign(self) -> int:
         """Sign of the difference if its interval excludes 0, else 0."""
         return int(self.lower > 0) - int(self.upper < 0)
@@ -204,7 +209,9 @@ def codes_of(
     """
     seed = options.seed or 0
     if options.codes is not None:
-        return {name: _drawn(encoded, n_rows, dependences, seed) for name, encoded in _given(options.codes).items()}
+        sprites = small_sprites() if options.codes.name == SMALL else DSprites()
+        given = _given(options.codes).items()
+        return {name: _drawn(encoded, sprites, n_rows, dependences, seed) for name, encoded in given}
     folder = options.folder / "codes"
     folder.mkdir(parents=True, exist_ok=True)
     encoded = {}
@@ -212,6 +219,28 @@ def codes_of(
         path = folder / f"{MODELS[name]}-{label}-{n_rows}-{seed}.npz"
         encoded[name] = read_encoded(path) if path.exists() else _encoded(name, path, n_rows, dependences, options)
     return encoded
+
+
+SMALL = "small-codes"
+
+
+def with_small_codes(options: Options) -> Options:
+    """Train five small models with one seed, encode all sprites, and return options with the folder of these codes."""
+    objectives = {
+        "VAE": beta_vaes([1])[0],
+        "beta-VAE": beta_vaes([16])[0],
+        "AnnealedVAE": annealed_vae(options),
+        "FactorVAE": factor_vaes([40])[0],
+        "beta-TCVAE": total_correlation_vaes([8])[0],
+    }
+    folder = options.folder / SMALL
+    if any(not (folder / f"{name}.npz").exists() for name in objectives):
+        folder.mkdir(parents=True, exist_ok=True)
+        models = trained(replace(options, n_seeds=1, seed=0), list(objectives.values()))
+        for name, objective in objectives.items():
+            for model in (model for model in models if model.spec.objective == objective):
+                encode(model, small_sprites(), out=folder / f"{name}.npz", progress=options.progress)
+    return replace(options, codes=folder)
 
 
 def models_among(encoders: Mapping[str, Encoded], names: Sequence[str]) -> dict[str, Encoded]:
@@ -242,13 +271,17 @@ def _given(folder: Path) -> dict[str, Encoded]:
     return encoders
 
 
-def _drawn(encoded: Encoded, n_rows: int, dependences: Sequence[Dependence], seed: int) -> Encoded:
-    """Draw rows without replacement, so that no row is in both a training and a test set."""
+def _drawn(encoded: Encoded, sprites: DSprites, n_rows: int, dependences: Sequence[Dependence], seed: int) -> Encoded:
+    """Draw rows without replacement, so that no row is in both a training and a test set.
+
+    The few images of the small sprites are drawn with replacement if factors are dependent.
+    """
     rng = np.random.default_rng(seed)
     if not dependences:
         return encoded.rows(rng.permutation(encoded.n_rows)[:n_rows])
-    sample = DependentSample(DSprites(), dependences)
-    weights = sample.weights_of(encoded.indices)
+    weights = DependentSample(sprites, dependences).weights_of(encoded.indices)
+    if encoded.n_rows == len(sprites):
+        return encoded.rows(rng.choice(encoded.n_rows, size=n_rows, p=weights / weights.sum()))
     kept = np.flatnonzero(rng.uniform(size=encoded.n_rows) * weights.max() <= weights)
     if kept.size < min(FEWEST_ROWS, n_rows):
         raise InputError(

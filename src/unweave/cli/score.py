@@ -58,7 +58,8 @@ SCORE_OPTIONS = [
         metavar="NAMES",
         help=(
             "Columns of a table, or arrays of a file, to use as factors, separated by commas: names, patterns such as "
-            "'emb_*', ranges such as emb_0..emb_63, and obs:NAME of an .h5ad file."
+            "'emb_*', ranges such as emb_0..emb_63, and obs:NAME of an .h5ad file; 'cell_type=*' is a factor for each "
+            "level, against all others."
         ),
     ),
     click.option(

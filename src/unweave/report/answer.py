@@ -134,7 +134,13 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
     if ladder is None:
         return ()
     n_codes = len(ladder.code_names)
-    known = {row.factor: row for row in ladder.rows}
+    # one block of several codes is identified up to maps of these codes, and not elementwise
+    known = {
+        row.factor: replace(row, rung="own codes")
+        if row.rung == "one code" and row.code not in ladder.code_names
+        else row
+        for row in ladder.rows
+    }
     rows = tuple(
         _row(known[factor.name], n_codes, factor.kind, ladder.quick)
         if factor.name in known

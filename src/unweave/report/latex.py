@@ -167,6 +167,8 @@ def _chosen_labels(labels: Sequence[str], metrics: Sequence[str] | str | None) -
     """Labels of the named metrics, in their order; a name without options stands for the first label of that metric."""
     if metrics is None:
         return tuple(labels)
+    if not isinstance(metrics, Sequence):
+        raise OptionError(f"metrics={metrics!r} names no metric: write names in a list, or leave it out for all.")
     names = [name.strip() for name in metrics.split(",")] if isinstance(metrics, str) else list(metrics)
     chosen = []
     for name in filter(None, names):

@@ -111,7 +111,7 @@ def torus_pictures_of(which: int, options: Options) -> pictures.TorusPictures:
 of_toys = partial(Experiment, options=("seed", "n_steps"), needs=("torch",))
 of_flows = partial(Experiment, options=("seed", "n_steps", "data", "quick"), needs=("torch", "data"))
 of_seeds = partial(Experiment, options=("seed", "n_seeds", "n_steps", "data", "quick"), needs=("torch", "data"))
-of_vaes = partial(Experiment, options=("seed", "n_steps", "data", "weights", "quick"), needs=("torch",))
+of_vaes = partial(Experiment, options=("seed", "n_steps", "data", "weights", "quick"), needs=("torch", "data"))
 
 # fmt: off
 PAPER = Paper(

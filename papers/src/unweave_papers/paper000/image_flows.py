@@ -23,7 +23,7 @@ from unweave.metrics.manifolds import spectrum, traversals
 from unweave.progress import progress_bar
 from unweave.report.figures.geometry import information_figure, spectrum_figure
 from unweave.store import write_result
-from unweave_papers.experiment import ClaimCheck, Options, Pictures
+from unweave_papers.experiment import ClaimCheck, MeasuredFigure, Options, Pictures
 from unweave_papers.figures import image_grid_figure
 from unweave_papers.paper000.images import N_CLASSES, DigitImages, digit_images
 
@@ -281,7 +281,7 @@ def compare_wavelet(flows: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
         all(gap > 0 for gap in lower),
         164,
         in_part=any(gap > 0 for gap in lower),
-        value=float(np.mean(lower)),
+        value=MeasuredFigure.over_seeds(lower),
     )
     means = np.array([[second.entropies[scale].mean() for scale in flows.scales] for _, second in pairs])
     yield ClaimCheck(
@@ -463,7 +463,7 @@ def compare_gin(flows: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 4: the variance of a latent does not measure its importance."""
     gin = flows["GIN"]
     if gin.problem:
-        yield ClaimCheck("GIN", "", gin.problem, None, 164, undecided=True)
+        yield ClaimCheck("GIN", "", gin.problem, None, undecided=True)
         return
     yield ClaimCheck("GIN: held-out cost, nats per pixel", "", f"{gin.held_out:.3f}")
     rank, low, high = rank_correlation(gin.variances, gin.entropies)
@@ -472,9 +472,8 @@ def compare_gin(flows: DigitFlows, options: Options) -> Iterator[ClaimCheck]:
         "weak",
         f"{rank:.3f} [{low:.3f}, {high:.3f}]",
         high < WEAK,
-        164,
         in_part=high < CLEARLY_BELOW_ONE,
-        value=rank,
+        value=MeasuredFigure(rank, low, high),
     )
     n_top = max(len(gin.entropies) // 10, 1)
     important = gin.entropies >= np.sort(gin.entropies)[-n_top]

@@ -37,7 +37,7 @@ def compare_rmig(numbers: Numbers, options: Options) -> Iterator[ClaimCheck]:
     yield from _table(numbers, TABLE_8)
     yield from _verdict(numbers, better="higher")
     for name, row in numbers.items():
-        told, untold = min(row["x"], row["y"]), max(row["shape"], row["orientation"])
+        told, untold = min(row["x"], row["y"]), max(row[name] for name in ("shape", "orientation") if name in row)
         here = f"positions at least {told:.3f}, shape and orientation at most {untold:.3f}"
         claim = f"{name}: RMIG of positions is above that of shape and orientation"
         yield ClaimCheck(claim, "yes", here, told > untold, 146, value=told - untold)

@@ -271,7 +271,7 @@ def draw(repeated: Repeated, options: Options) -> Pictures:
         of_training = {name: table[training] for name, table in repeated.scores.items()}
         bars[f"seed {training}"] = {name: float(row.mean()) for name, row in of_training.items()}
         ranges[f"seed {training}"] = {name: (float(row.min()), float(row.max())) for name, row in of_training.items()}
-    yield "fig3c", bars_figure(bars, "score", ranges=ranges)
+    yield "fig3c", bars_figure(bars, "score", ranges=ranges, ranges_are="range over evaluations")
 
 
 FLAT, STRONGLY, NEAR_ZERO = 0.05, 0.5, 0.02

@@ -12,6 +12,7 @@ from typing import Any
 from unweave.arrays import student_reach
 from unweave.errors import FileError
 from unweave.sweeps import summary
+from unweave_papers.experiment import MeasuredFigure
 from unweave_papers.paper003.settings import COLUMNS
 
 TEXT = ("run", "sweep", "dgp", "encoder", "fn")
@@ -27,6 +28,12 @@ class SeedMean:
     low: float = math.nan
     high: float = math.nan
     n_seeds: int = 5
+
+    @property
+    def figure(self) -> MeasuredFigure:
+        """The mean as a figure; the interval of one or two seeds is unknown."""
+        known = self.has_interval and self.n_seeds > 2
+        return MeasuredFigure(self.mean, *((self.low, self.high) if known else (-math.inf, math.inf)))
 
     @property
     def has_interval(self) -> bool:
@@ -101,11 +108,15 @@ class CellAgreement:
         return str(self.key[-1])
 
     @property
-    def overlaps(self) -> bool:
-        """Whether the intervals overlap, or both numbers are undefined."""
+    def overlaps(self) -> bool | None:
+        """Whether the intervals overlap, or both numbers are undefined; None if ours has too few seeds for one."""
         undefined = [math.isnan(entry.mean) for entry in (self.theirs, self.ours)]
         if any(undefined):
             return all(undefined)
+        if self.equal:
+            return True
+        if self.ours.figure.is_unknown:
+            return None
         low, high = self.ours.low, self.ours.high
         theirs = self.theirs
         if not theirs.has_interval:

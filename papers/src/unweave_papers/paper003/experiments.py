@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
-from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures, Tables
-from unweave_papers.ledger import claims_of, holds_by_rules
+from unweave_papers.experiment import ClaimCheck, Experiment, MeasuredFigure, Options, Paper, Pictures, Tables
+from unweave_papers.ledger import ClaimEvidence, claim_row, claims_of, decided
 from unweave_papers.paper003 import evidence
 from unweave_papers.paper003.authors import CellAgreement, Key, SeedMean, compared
 from unweave_papers.paper003.figures import (
@@ -29,35 +32,64 @@ OPTIONS = ("seed", "n_seeds", "metrics", "protocol", "authors_data", "n_jobs", "
 
 
 def compare_cells(name: str, computed: Computed, options: Options) -> Iterator[ClaimCheck]:
-    """Check the claims about these cells, and count the cells that agree with the authors' data if these are given."""
-    yield from checked_claims(computed.ours)
+    """Tell the range of every metric, the claims about these cells, and how many agree with the authors' data."""
+    for metric in dict.fromkeys(key[-1] for key in computed.ours):
+        cells = [mean for key, mean in computed.ours.items() if key[-1] == metric]
+        means = [mean.mean for mean in cells if not math.isnan(mean.mean)]
+        here = f"{min(means):.3f} to {max(means):.3f}" if means else "undefined"
+        undefined = f", {len(cells) - len(means)} of them undefined" if len(means) < len(cells) else ""
+        seeds = f"{max(mean.n_seeds for mean in cells)} seeds; bars and bands are 95 % intervals"
+        yield ClaimCheck(f"{metric}, means of {len(cells)} cells{undefined}", "figure only", f"{here} ({seeds})")
+    found = list(checked_claims(computed.ours))
+    yield from found
+    for claim in claims_of("003"):
+        if claim.figures and claim.see.split()[3:4] == [name] and claim.number not in {row.ledger for row in found}:
+            row = claim_row(claim, ClaimEvidence(claim.parts, claim.figures))
+            yield replace(row, here=f"{row.here} (recorded in the ledger)")
     yield from counted(list(compared(name, computed.theirs, computed.ours)))
 
 
 def checked_claims(means: Mapping[Key, SeedMean]) -> Iterator[ClaimCheck]:
-    """Check the ledger's claims about these cells on their means, unless a claim compares two protocols."""
+    """Decide the ledger's claims about these cells by their means and intervals.
+
+    Claims that compare two protocols need both, and are left to the ledger.
+    """
     for claim in claims_of("003"):
-        cells = [arguments for function, arguments in claim.rows.values() if function == "figure"]
-        keys = {(*setting.key, metric) for setting, metric, *_ in cells}
-        if not cells or len(keys) < len(cells) or not keys <= means.keys():
+        cells = [cell for function, arguments in claim.rows.values() for cell in _cells(function, arguments)]
+        keys = {(*setting.key, metric) for setting, metric, _ in cells}
+        if not cells or len({protocol for *_, protocol in cells}) > 1 or not keys <= means.keys():
             continue
         figures = {
-            name: means[*arguments[0].key, arguments[1]].mean
-            if function == "figure"
-            else float(getattr(evidence, function)(*arguments))
-            for name, (function, arguments) in claim.rows.items()
+            name: _shown_figure([means[*setting.key, metric].figure for setting, metric, _ in _cells(function, given)])
+            if function in CELLS
+            else getattr(evidence, function)(*given)
+            for name, (function, given) in claim.rows.items()
         }
-        holds = holds_by_rules(claim, list(figures.values()))
-        here = "; ".join(f"{name}: {value:.3f}" for name, value in figures.items())
-        paper = claim.stated or "no figure"
-        yield ClaimCheck(claim.statement, paper, here, holds is True, claim.number, in_part=holds is None)
+        yield claim_row(claim, decided(claim.expect, figures))
+
+
+CELLS = ("figure", "difference")
+
+
+def _cells(function: str, arguments: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """The cells of a claim's figure: one for a mean, two for a difference."""
+    return [arguments[:3]] if function == "figure" else list(arguments[:2]) if function == "difference" else []
+
+
+def _shown_figure(means: list[MeasuredFigure]) -> MeasuredFigure:
+    """A mean, or the difference of two; its interval is wider than that of paired seeds, which are not known here."""
+    if len(means) == 1:
+        return means[0]
+    value = means[0].value - means[1].value
+    reach = math.hypot(*((mean.high - mean.low) / 2 for mean in means))
+    return MeasuredFigure(value, value - reach, value + reach)
 
 
 def compare_all(agreements: list[CellAgreement], options: Options) -> Iterator[ClaimCheck]:
     """Count agreeing cells by experiment and metric, and list every cell that does not agree."""
     yield from counted(agreements)
     for entry in agreements:
-        if not entry.overlaps:
+        if entry.overlaps is False:
             theirs, ours = (f"{mean.mean:.4f} [{mean.low:.4f}, {mean.high:.4f}]" for mean in (entry.theirs, entry.ours))
             yield ClaimCheck(f"{entry.cell}, {entry.metric}", theirs, f"{ours}; {entry.reason}", False)
 
@@ -68,10 +100,14 @@ def counted(agreements: list[CellAgreement]) -> Iterator[ClaimCheck]:
     for (experiment, metric), n_cells in groups.items():
         cells = [entry for entry in agreements if (entry.experiment, entry.metric) == (experiment, metric)]
         alone = sum(not entry.theirs.has_interval for entry in cells)
-        overlap, equal = sum(entry.overlaps for entry in cells), sum(entry.equal for entry in cells)
+        overlap, equal = sum(entry.overlaps is True for entry in cells), sum(entry.equal for entry in cells)
+        unknown = sum(entry.overlaps is None for entry in cells)
         paper = f"{n_cells} cells" + (f", {alone} without an interval" if alone else "")
         here = f"intervals overlap in {overlap}, means are equal in {equal}"
-        yield ClaimCheck(f"{experiment}, {metric}: authors' data", paper, here, overlap == n_cells)
+        here += f"; too few seeds for an interval in {unknown}" if unknown else ""
+        apart = n_cells - overlap - unknown
+        found = "does not hold" if apart else "undecided" if unknown else "holds"
+        yield ClaimCheck.found(f"{experiment}, {metric}: authors' data", paper, here, found)
 
 
 def write_cells(name: str, computed: Computed, options: Options) -> Tables:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -448,26 +448,45 @@ def cell(run: str, **columns: Any) -> Setting:
     return matching[0]
 
 
+# seeds of a claim's figure, unless its row says otherwise: as many as a few CPU seconds allow
+SEEDS = {"DCI-D": 10, "DCI-C": 10, "DCI-I": 10, "T-MEX": 20, "InfoM": 30, "InfoC": 30, "InfoE": 30}
+MOST_SEEDS = 100
+
+
 def scored_cells(
-    *, name: str, seeds: int = 5, protocol: ProtocolName = "authors", **columns: Any
-) -> Iterator[tuple[str, tuple[Setting, str, ProtocolName, int]]]:
-    """Yield the cells of a claim's row by name, each with its metric, protocol and number of seeds.
+    *,
+    name: str,
+    seeds: int | None = None,
+    protocol: ProtocolName = "authors",
+    minus: Mapping[str, Any] | None = None,
+    **columns: Any,
+) -> Iterator[tuple[str, str, tuple[Any, ...]]]:
+    """Yield the figures of a claim's row: their names, and functions of the paper's evidence with arguments.
 
-    A column with a list stands for a cell for each of its values; of several lists, the last changes fastest.
+    A column with a list stands for a cell for each of its values; of several lists, the last changes fastest. With
+    ``minus``, a figure is the difference from the cell in which these columns have other values.
 
-    >>> [name for name, _ in scored_cells(name="{metric}, n = {n}", metric=["R2", "MIG"], run="exp13", d=3, n=60)]
+    >>> [name for name, *_ in scored_cells(name="{metric}, n = {n}", metric=["R2", "MIG"], run="exp13", d=3, n=60)]
     ['R2, n = 60', 'MIG, n = 60']
     """
-    if unknown := set(columns) - {*COLUMNS, "metric"}:
+    lists = [value if isinstance(value, list) else [value] for value in columns.values()]
+    for values in itertools.product(*lists):
+        chosen = {"protocol": protocol, **dict(zip(columns, values, strict=True))}
+        setting, metric, how = one = _scored_cell(**chosen)
+        n_seeds = seeds or SEEDS.get(metric, MOST_SEEDS)
+        ratios = {"m_per_d": setting.m / setting.d, "m_per_n": setting.m / setting.n}
+        named = name.format(metric=metric, **vars(setting), **ratios)
+        if minus is None:
+            yield named, "figure", (setting, metric, how, n_seeds)
+        else:
+            yield named, "difference", (one, _scored_cell(**{**chosen, **minus}), n_seeds)
+
+
+def _scored_cell(metric: str, protocol: ProtocolName, **columns: Any) -> tuple[Setting, str, ProtocolName]:
+    if unknown := set(columns) - {*COLUMNS}:
         raise ValueError(f"{', '.join(sorted(unknown))} is not a column of 003")
     if protocol not in get_args(ProtocolName):
         raise ValueError(f"{protocol!r} is not a protocol of 003")
-    lists = [value if isinstance(value, list) else [value] for value in columns.values()]
-    for values in itertools.product(*lists):
-        chosen = dict(zip(columns, values, strict=True))
-        metric = chosen.pop("metric")
-        if metric not in ALL:
-            raise ValueError(f"{metric!r} is not a metric of 003")
-        setting = cell(**chosen)
-        ratios = {"m_per_d": setting.m / setting.d, "m_per_n": setting.m / setting.n}
-        yield name.format(metric=metric, **vars(setting), **ratios), (setting, metric, protocol, seeds)
+    if metric not in ALL:
+        raise ValueError(f"{metric!r} is not a metric of 003")
+    return cell(**columns), metric, protocol

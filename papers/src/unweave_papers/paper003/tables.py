@@ -11,9 +11,9 @@ from unweave.auditing.measurement import PROPERTIES
 from unweave.auditing.properties import TICKS
 from unweave.auditing.run import number_of
 from unweave.synthetic.theory import NullMcc
-from unweave_papers.experiment import ClaimCheck, Experiment, Options, Pictures, Tables
+from unweave_papers.experiment import ClaimCheck, Experiment, MeasuredFigure, Options, Pictures, Tables
 from unweave_papers.figures import curves_figure, mark_table_figure
-from unweave_papers.ledger import MeasuredFigure, claim_rows
+from unweave_papers.ledger import claim_rows
 from unweave_papers.paper003.evidence import figure, null_mcc
 from unweave_papers.paper003.settings import cell
 

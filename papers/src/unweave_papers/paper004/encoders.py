@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -126,7 +127,7 @@ def samples_of(name: str) -> dict[str, Measure]:
 
 def measured(wanted: Mapping[str, Measure], target: Target, options: Options, prefix: str = "") -> Measured:
     """Compute metrics and a target of the published encoders, or of given codes, at all levels of dependence."""
-    n_rows, source = options.n_rows or N_ROWS, "given" if options.codes else "published"
+    n_rows, source = options.n_rows or N_ROWS, options.codes.name if options.codes else "published"
 
     def encoders(level: str) -> Iterator[tuple[str, str, Evidence]]:
         codes = codes_of(options, n_rows, dependences=LEVELS[level], label=level.replace(", ", " sigma "))
@@ -174,6 +175,7 @@ class Correlations:
     values: FloatArray
     lower: FloatArray
     upper: FloatArray
+    draws: FloatArray  # levels x metrics x draws of the encoders, the same for all metrics
 
     def of(self, metric: str) -> FloatArray:
         """Correlations of one metric at all levels."""
@@ -186,14 +188,18 @@ class Correlations:
 
 def correlations(measured: Measured, seed: int = 0) -> Correlations:
     """Compute rank correlations over encoders at every level of dependence."""
-    shape = (len(measured.levels), len(measured.metrics))
-    values, lower, upper = np.empty(shape), np.empty(shape), np.empty(shape)
-    for j, scores in enumerate(measured.metrics.values()):
-        for i in range(len(measured.levels)):
-            values[i, j] = spearman(scores[i], measured.target[i])
-            lower[i, j], upper[i, j] = interval(scores[i], measured.target[i], seed)
-    n_encoders = len(measured.encoders)
-    return Correlations(measured.levels, tuple(measured.metrics), n_encoders, values, lower, upper)
+    draws = np.array([
+        [resampled(scores[i], measured.target[i], seed) for scores in measured.metrics.values()]
+        for i in range(len(measured.levels))
+    ])  # fmt: skip
+    values = np.array([
+        [spearman(scores[i], measured.target[i]) for scores in measured.metrics.values()]
+        for i in range(len(measured.levels))
+    ])  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of metrics that are undefined in all draws
+        lower, upper = np.nanquantile(draws, (0.05, 0.95), axis=-1)
+    return Correlations(measured.levels, tuple(measured.metrics), len(measured.encoders), values, lower, upper, draws)
 
 
 def spearman(first: FloatArray, second: FloatArray) -> float:
@@ -207,19 +213,15 @@ def spearman(first: FloatArray, second: FloatArray) -> float:
     return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1].round(12))
 
 
-def interval(first: FloatArray, second: FloatArray, seed: int = 0) -> tuple[float, float]:
-    """90 % bootstrap interval of the rank correlation, resampling encoders."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(len(first), size=(N_DRAWS, len(first)))
+def resampled(first: FloatArray, second: FloatArray, seed: int = 0) -> FloatArray:
+    """Rank correlations of resampled encoders; nan if either side is constant or undefined."""
+    drawn = np.random.default_rng(seed).integers(len(first), size=(N_DRAWS, len(first)))
     if np.isnan(first).any() or np.isnan(second).any():
-        return float("nan"), float("nan")
+        return np.full(N_DRAWS, np.nan)
     ranks = [rankdata(side[drawn], axis=1) for side in (first, second)]
     one, other = (table - table.mean(axis=1, keepdims=True) for table in ranks)
     sizes = np.sqrt(np.square(one).sum(axis=1) * np.square(other).sum(axis=1))
-    defined = ((one * other).sum(axis=1)[sizes > 0] / sizes[sizes > 0]).round(12)
-    if defined.size == 0:
-        return float("nan"), float("nan")
-    return float(np.quantile(defined, 0.05)), float(np.quantile(defined, 0.95))
+    return np.divide((one * other).sum(axis=1), sizes, out=np.full(N_DRAWS, np.nan), where=sizes > 0).round(12)
 
 
 TOY_ROWS, N_BINS = 5000, 20
@@ -228,7 +230,7 @@ DELTAS = (0.25, 0.4, 0.55, 0.7, 0.85, 1.0)
 BETAS = (0.0, 0.2, 0.4, 0.6, 0.8)
 TOY_BINS = (10, 20, 40, 80)
 ROWS = (500, 1000, 5000, 20_000)
-N_FACTORS = (2, 4, 8, 16)
+N_FACTORS = (2, 4, 8, 16, 32)
 TIMED_ROWS = 2000
 Scored = Callable[[Evidence], Score]
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.datasets import DependentSample, small_sprites
 from unweave.evidence import Evidence
 from unweave.metrics import minimality, sufficiency
 from unweave.score import Score
 from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures, Tables
 from unweave_papers.figures import curves_figure, panels_figure
-from unweave_papers.ledger import claim_rows
+from unweave_papers.ledger import CERTAIN, claim_rows
 from unweave_papers.paper004 import encoders as toy_curves
 from unweave_papers.paper004.encoders import (
     LEVELS,
@@ -69,20 +71,6 @@ def compare_times(curves: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
     for name, values in times.items():
         growth = f"{values[-1] / values[0]:.1f}"
         yield ClaimCheck(f"{name}: ratio of times for {more:g} times the factors", "figure only", growth)
-    yield faster_than_rivals(curves)
-
-
-def faster_than_rivals(curves: ToyCurves) -> ClaimCheck:
-    """Check whether minimality and sufficiency together are faster than MIG and than modularity.
-
-    The times are those for the largest number of factors.
-    """
-    times = curves.panels[""]
-    ours = times["minimality, sufficiency"][-1]
-    slower = [name for name in ("MIG", "modularity") if times[name][-1] > ours]
-    here = f"{1000 * ours:.1f} ms; " + ", ".join(f"{name} {1000 * times[name][-1]:.1f} ms" for name in times)
-    claim = f"Minimality and sufficiency together are faster than MIG and modularity for {curves.ticks[-1]:g} factors."
-    return ClaimCheck(claim, "yes", here, len(slower) == 2, in_part=bool(slower))
 
 
 def write_toys(name: str, results: ToyCurves, options: Options) -> Tables:
@@ -154,49 +142,90 @@ STRONG, STABLE = 0.5, 0.3
 ACCURACY, IRS = (best_single_code_accuracy, "accuracy"), (robustness, "IRS")
 
 
-def compare_accuracy(correlations: Correlations, options: Options) -> Iterator[ClaimCheck]:
+Condition = Callable[[FloatArray], Any]  # of correlations, levels x metrics x draws
+
+
+def _judged(given: Correlations, claim: str, paper: str, here: str, condition: Condition, value: float) -> ClaimCheck:
+    """A claim that holds, or does not, for the encoders and for nearly all resamples of them; otherwise undecided."""
+    said = bool(condition(given.values[:, :, None])[0])
+    share = float((condition(given.draws) == said).mean())
+    found = "undecided" if share < CERTAIN else "holds" if said else "does not hold"
+    row = ClaimCheck.found(claim, paper, f"{here}; so in {share:.0%} of resampled encoders", found)
+    return replace(row, value=value)
+
+
+def _split(given: Correlations, metric: str, table: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Correlations of a metric (levels x draws), and of the others (levels x metrics x draws; undefined is -1)."""
+    j = given.metrics.index(metric)
+    return np.nan_to_num(table[:, j], nan=-1.0), np.nan_to_num(np.delete(table, j, axis=1), nan=-1.0)
+
+
+def compare_accuracy(given: Correlations, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 5: sufficiency has the highest and most stable correlation with accuracy."""
-    yield from _numbers(correlations)
-    mine, others = correlations.of("sufficiency"), correlations.others("sufficiency")
-    best = float(np.nanmax(others[0]))
-    here = f"{mine[0]:.2f}, the best other {best:.2f}"
+    yield from _numbers(given)
+    of = partial(_split, given, "sufficiency")
+    mine, others = (table[..., 0] for table in of(given.values[:, :, None]))
+
+    def most(table: FloatArray) -> Any:
+        return of(table)[0][0] >= of(table)[1][0].max(axis=0)
+
+    def stable(table: FloatArray) -> Any:
+        return (of(table)[0].min(axis=0) > STRONG) & (np.ptp(of(table)[0], axis=0) < STABLE)
+
+    def fall(table: FloatArray) -> Any:
+        return (of(table)[1][0] - of(table)[1].min(axis=0) > STABLE).all(axis=0)
+
+    here = f"{mine[0]:.2f}, the best other {others[0].max():.2f}"
     claim = "independent factors: sufficiency correlates most with accuracy"
-    yield ClaimCheck(claim, "yes", here, bool(mine[0] >= best), 135, value=float(mine[0]))
-    holds = bool(mine.min() > STRONG and np.ptp(mine) < STABLE)
+    yield _judged(given, claim, "yes", here, most, float(mine[0]))
     claim = "the correlation of sufficiency with accuracy is stable as dependence grows"
-    yield ClaimCheck(claim, "stable", f"{mine.min():.2f} to {mine.max():.2f}", holds, 135, value=float(mine.min()))
-    falls = others[0] - np.nanmin(others, axis=0) > STABLE
-    here = f"{falls.sum()} of {falls.size} fall by more than {STABLE}"
+    yield _judged(given, claim, "stable", f"{mine.min():.2f} to {mine.max():.2f}", stable, float(mine.min()))
+    n_fallen = int((others[0] - others.min(axis=0) > STABLE).sum())
+    here = f"{n_fallen} of {others.shape[1]} fall by more than {STABLE}"
     claim = "the correlations of other metrics with accuracy fall sharply"
-    yield ClaimCheck(claim, "all of them", here, bool(falls.all()), 135, value=float(falls.sum()))
+    yield _judged(given, claim, "all of them", here, fall, n_fallen)
 
 
-def compare_robustness(correlations: Correlations, options: Options) -> Iterator[ClaimCheck]:
+def compare_robustness(given: Correlations, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 6: minimality correlates most with IRS, and strongly, at every level of dependence."""
-    yield from _numbers(correlations)
-    mine, others = correlations.of("minimality"), correlations.others("minimality")
-    lowest = correlations.lower[:, correlations.metrics.index("minimality")].min()
-    here = f"{mine.min():.2f} to {mine.max():.2f}, intervals from {lowest:.2f}"
-    holds = mine.min() > STRONG and lowest > 0
+    yield from _numbers(given)
+    of = partial(_split, given, "minimality")
+    mine, others = (table[..., 0] for table in of(given.values[:, :, None]))
+
+    def strong(table: FloatArray) -> Any:
+        return of(table)[0].min(axis=0) > STRONG
+
+    def weak(table: FloatArray) -> Any:
+        return (of(table)[1].mean(axis=0) < STRONG).mean(axis=0) > 0.5
+
+    def highest(table: FloatArray) -> Any:
+        return (of(table)[0] >= of(table)[1].max(axis=1)).all(axis=0)
+
     claim = "minimality correlates strongly with IRS at every level"
-    yield ClaimCheck(claim, "yes", here, bool(holds), 135, value=float(mine.min()))
-    weak = np.nanmean(others, axis=0) < STRONG
-    here = f"{weak.sum()} of {weak.size} below {STRONG} on average"
+    yield _judged(given, claim, "yes", f"{mine.min():.2f} to {mine.max():.2f}", strong, float(mine.min()))
+    n_weak = int((others.mean(axis=0) < STRONG).sum())
     claim = "most other metrics correlate weakly or negatively"
-    yield ClaimCheck(claim, "most", here, bool(weak.mean() > 0.5), 135, value=float(weak.sum()))
-    highest = mine >= np.nanmax(others, axis=1)
-    here = f"on {highest.sum()} of {mine.size} levels"
+    here = f"{n_weak} of {others.shape[1]} below {STRONG} on average"
+    yield _judged(given, claim, "most", here, weak, n_weak)
+    n_highest = int((mine >= others.max(axis=1)).sum())
     claim = "no other metric has a higher correlation than minimality"
-    yield ClaimCheck(claim, "yes", here, bool(highest.all()), 135, value=float(highest.sum()))
+    yield _judged(given, claim, "yes", f"on {n_highest} of {mine.size} levels", highest, n_highest)
 
 
-def compare_settings(ledger: int, correlations: Correlations, options: Options) -> Iterator[ClaimCheck]:
+def compare_settings(given: Correlations, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figures 10, 11, 15 and 16: the number of bins or samples hardly changes the correlations."""
-    yield from _numbers(correlations)
-    spread, lowest = float(np.nanmax(np.ptp(correlations.values, axis=1))), float(np.nanmin(correlations.values))
+    yield from _numbers(given)
+
+    def close(table: FloatArray) -> Any:
+        return np.nanmax(np.ptp(table, axis=1), axis=0) < STABLE
+
+    def strong(table: FloatArray) -> Any:
+        return np.nanmin(table, axis=(0, 1)) > STRONG
+
+    spread, lowest = float(np.nanmax(np.ptp(given.values, axis=1))), float(np.nanmin(given.values))
     claim = "largest difference between settings at one level"
-    yield ClaimCheck.number(claim, "small", spread, below=STABLE, ledger=ledger)
-    yield ClaimCheck.number("smallest correlation of any setting", "strong", lowest, above=STRONG, ledger=ledger)
+    yield _judged(given, claim, "small", f"{spread:.3f}", close, spread)
+    yield _judged(given, "smallest correlation of any setting", "strong", f"{lowest:.3f}", strong, lowest)
 
 
 def write_comparison(name: str, correlations: Correlations, options: Options) -> Tables:
@@ -299,13 +328,13 @@ PAPER = Paper(
         AGAINST_ACCURACY,
         AGAINST_IRS,
         _experiment("fig10", "Sufficiency by its number of bins, against accuracy",
-                    partial(compare_settings, 130), ACCURACY, bins_of("sufficiency"), "sufficiency, "),
+                    compare_settings, ACCURACY, bins_of("sufficiency"), "sufficiency, "),
         _experiment("fig11", "Minimality by its number of bins, against IRS",
-                    partial(compare_settings, 130), IRS, bins_of("minimality"), "minimality, "),
+                    compare_settings, IRS, bins_of("minimality"), "minimality, "),
         _experiment("fig15", "Sufficiency by its number of samples, against accuracy",
-                    partial(compare_settings, 131), ACCURACY, samples_of("sufficiency"), "sufficiency, "),
+                    compare_settings, ACCURACY, samples_of("sufficiency"), "sufficiency, "),
         _experiment("fig16", "Minimality by its number of samples, against IRS",
-                    partial(compare_settings, 131), IRS, samples_of("minimality"), "minimality, "),
+                    compare_settings, IRS, samples_of("minimality"), "minimality, "),
         _seed_experiment(AGAINST_ACCURACY, ACCURACY),
         _seed_experiment(AGAINST_IRS, IRS),
     ),
