@@ -64,7 +64,8 @@ def world(n: int, m: int, d: int, kind: str) -> Evidence:
     hidden = np.tanh((factors - factors.mean(axis=0)) / factors.std(axis=0) @ rng.normal(size=(d, 64)) / np.sqrt(d))
     codes = hidden @ rng.normal(size=(64, m)) / 8 + 0.1 * rng.normal(size=(n, m))
     spread = rng.uniform(0.1, 0.3, size=(n, m))
-    return Evidence(factors, Posterior(codes, spread), kinds=kind, nuisances=rng.normal(size=(n, 2)))
+    besides = {"nuisances": rng.normal(size=(n, 2)), "target": factors[:, 0]}
+    return Evidence(factors, Posterior(codes, spread), kinds=kind, **besides)
 
 
 def measured(metric: str, evidence: Evidence) -> float:

@@ -206,7 +206,7 @@ def noise(n_draws: int) -> Iterator[dict[str, Any]]:
 
 STUDIES = {
     "coverage": (coverage, 500), "axes": (axes, 200), "power": (power, 100), "rotations": (rotations, 60),
-    "noise": (noise, 40), "budgets": (budgets, 1), "vaes": (vaes, 1),
+    "noise": (noise, 40), "budgets": (budgets, 1), "vaes": (vaes, 3),
 }  # fmt: skip
 
 KEYS = ("seed", "d", "rho", "degrees", "setting", "n", "m", "tails", "budget", "metric", "beta", "steps")

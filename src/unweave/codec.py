@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from statistics import mode
-from typing import Any, Literal, Self, TypeVar, get_args, get_origin
+from typing import Any, Literal, Self, TypeVar, cast, get_args, get_origin
 
 import cattrs
 import numpy as np
@@ -204,8 +204,8 @@ def _converter() -> cattrs.Converter:
     converter = cattrs.Converter()
     for kind, read in ((float, _number), (int, _whole), (bool, _truth), (str, _text), (Finding, _finding)):
         converter.register_structure_hook(kind, read)
-    converter.register_structure_hook_func(lambda kind: get_origin(kind) is np.ndarray, _array)
-    converter.register_structure_hook_func(lambda kind: get_origin(kind) is Literal, _one_of)
+    converter.register_structure_hook_func(lambda kind: get_origin(cast(Any, kind)) is np.ndarray, _array)
+    converter.register_structure_hook_func(lambda kind: get_origin(cast(Any, kind)) is Literal, _one_of)
     return converter
 
 

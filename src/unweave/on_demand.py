@@ -25,7 +25,12 @@ def on_demand(
 
     def find(name: str) -> Any:
         if name not in homes:
-            hint = f": use {instead[name]}" if instead and name in instead else ""
+            from difflib import get_close_matches  # late, because importing a package has to be fast
+
+            lower = {each.lower(): each for each in homes}
+            close = get_close_matches(name.lower(), lower, 1, 0.75)
+            use = instead[name] if instead and name in instead else f"{package}.{lower[close[0]]}" if close else ""
+            hint = f": use {use}" if use else ""
             raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         try:
             home = import_module(homes[name])

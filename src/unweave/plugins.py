@@ -61,13 +61,13 @@ class WithPlugins(Mapping[str, Any]):
     """
 
     def __init__(self, group: str, own: Mapping[str, Any], is_right: Callable[[str, Any], bool], advice: str) -> None:
-        self._group, self._own, self._is_right, self._advice = group, own, is_right, advice
+        self.group, self._own, self._is_right, self._advice = group, own, is_right, advice
         self._all: dict[str, Any] = dict(own)
         self._waiting: dict[str, EntryPoint] | None = None
 
     def _read(self) -> dict[str, Any]:
         if self._waiting is None:
-            self._waiting = plugins(self._group, self._own)
+            self._waiting = plugins(self.group, self._own)
         for name, entry in list(self._waiting.items()):
             if getattr(getattr(sys.modules.get(entry.module), "__spec__", None), "_initializing", False):
                 continue

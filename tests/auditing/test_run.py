@@ -267,7 +267,7 @@ def test_the_budget_is_shared_by_points_card_further_questions_and_the_adversary
         asked.append((bench.budget, "adversary"))
         return [None] * len(bench.subjects)
 
-    for name, value in (("_measured", measured), ("_settled", settled), ("red_team", red_team)):
+    for name, value in (("_measured_points", measured), ("_outcomes_with_more_seeds", settled), ("red_team", red_team)):
         monkeypatch.setattr(run, name, value)
     monkeypatch.setattr(run.Bench, "measure", measure)
     grid = Grid(n_factors=(5,))

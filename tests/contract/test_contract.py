@@ -143,7 +143,7 @@ def test_every_declared_metric_is_in_the_catalogue():
     for module in pkgutil.walk_packages(unweave.metrics.__path__, "unweave.metrics."):
         for name, entry in vars(importlib.import_module(module.name)).items():
             if hasattr(entry, "card") and hasattr(entry, "options"):
-                assert (CATALOGUE | CONCEPT_METRICS)[name] is entry
+                assert {**CATALOGUE, **CONCEPT_METRICS}[name] is entry
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

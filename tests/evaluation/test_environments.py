@@ -145,6 +145,8 @@ def test_several_targets_in_one_environment():
     found = unweave.environments(factors, listed)
     assert found.direct("0, 2") == ("code 0", "code 2")
     assert found.verdict("0, 2") == "exact"
+    free = [() if label == "observational" else label for label in listed]  # no targets
+    assert unweave.environments(factors, free).to_dict() == found.to_dict()
     only_one = [("0", "2") if label == "1" else str(label) for label in labels]
     assert unweave.environments(factors, only_one).verdict("0, 2") == "too few"
 
@@ -270,3 +272,29 @@ def test_unknown_names_are_refused():
         found["0", "code 9"]
     with pytest.raises(unweave.InputError, match="pass it alone"):
         unweave.environments(unweave.Evidence(None, X, environments=LABELS), LABELS)
+
+
+def test_an_evaluation_has_the_table_and_the_command_line_reads_the_column(tmp_path):
+    import pandas as pd
+    from click.testing import CliRunner
+
+    from unweave.cli import main
+
+    values, labels = intervened(9)
+    named = np.where(labels == "observational", labels, np.char.add("factor ", labels))
+    evaluation = unweave.evaluate(values, values[:, ::-1], environments=named, metrics=["mcc"], quick=True)
+    found = evaluation.data.environments["codes"]
+    assert found.direct("factor 0") == ("code 2",)
+    assert "Every intervention sets" in str(evaluation)
+    assert "What interventions do to the codes" in evaluation.to_html()
+    evaluation.save(tmp_path / "evaluation.json")
+    assert unweave.Evaluation.load(tmp_path / "evaluation.json") == evaluation
+    with pytest.raises(unweave.InputError, match="No row is labelled 'observational'"):
+        unweave.evaluate(values, values, environments=["a"] * len(values), metrics=["mcc"], quick=True)
+    columns = {f"factor {j}": values[:, j] for j in range(3)} | {f"code {j}": values[:, 2 - j] for j in range(3)}
+    pd.DataFrame(columns | {"set": named, "sold": values.sum(axis=1) > 0}).to_csv(tmp_path / "rows.csv", index=False)
+    options = ["--environments", "set", "--target", "sold", "--metrics", "concept_task_leakage", "--quick", "--json"]
+    ran = CliRunner().invoke(main, ["score", str(tmp_path / "rows.csv"), *options])
+    stored = json.loads(ran.output)
+    assert stored["data"]["environments"]["codes"]["edges"] == [["factor 0", "factor 1"], ["factor 1", "factor 2"]]
+    assert stored["rows"][0]["score"]["value"] < 0.05

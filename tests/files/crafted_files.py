@@ -565,8 +565,6 @@ def outcome(path, factors):
             and text.replace("\n", "\0").replace("\xa0", " ").isprintable()
         )
         return "refused" if clear else f"unclear: {text!r}"
-    except UnicodeDecodeError:
-        return "refused" if path.suffix == ".json" else "foreign UnicodeDecodeError"  # `read_evaluation` says it
     except BaseException as error:
         return f"foreign {type(error).__name__}: {' '.join(str(error).split())[:150]}"
     return "read"

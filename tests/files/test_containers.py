@@ -158,6 +158,11 @@ def test_cells_by_name(cells):
     evidence = unweave.Evidence(found.factors, found.codes)
     assert [kind.value for kind in evidence.kinds] == ["categorical", "continuous"]
     assert read_files(cells, factors=["obs:n"], codes=["X"]).factors[0] is None
+    apart = read_files(cells, factors=["obs:cell_type=*"], codes=["obsm:X_drvi"]).factors
+    assert {name: column[:2] for name, column in apart.items()} == {
+        "obs:cell_type=B": ["B", "other"],
+        "obs:cell_type=T": ["other", "T"],
+    }
     np.testing.assert_array_equal(read_codes(cells, ["X"]).toarray().argmax(axis=1), np.arange(40) % 3)
 
 

@@ -1,13 +1,14 @@
 """Parquet files and folders of them, and files that are larger than memory."""
 
 import json
+import warnings
 
 import numpy as np
 import polars
 import pytest
 from click.testing import CliRunner
 
-from unweave import Evidence, FileError, InputError, OptionError, evaluate
+from unweave import Evidence, FileError, InputError, InputWarning, OptionError, evaluate
 from unweave.cli import main
 from unweave.files import formats as parquet_blocks
 from unweave.files.reading import read_files
@@ -28,6 +29,34 @@ def test_a_folder_is_one_table(tmp_path):
     np.testing.assert_array_equal(files.factors.to_numpy(), FACTORS)
     found = evaluate(files.factors, files.codes, metrics="mcc", quick=True)
     assert found["mcc"].raw == pytest.approx(1.0)
+
+
+def test_episodes_of_robots_are_groups_of_rows(tmp_path):
+    """A folder as LeRobot writes it: chunks of episodes under data, other tables under meta, states as lists."""
+    chunk = tmp_path / "data" / "chunk-000"
+    chunk.mkdir(parents=True)
+    (tmp_path / "meta").mkdir()
+    polars.DataFrame({"task_index": [0]}).write_parquet(tmp_path / "meta" / "tasks.parquet")
+    for k in range(9):
+        state, task = FACTORS[10 * k : 10 * k + 10], ["pick", "push", None][k % 3]
+        columns = {"observation.state": state.tolist(), "latent": (-state).tolist(), "task": [task] * 10}
+        frame = polars.DataFrame({**columns, "episode_index": [k] * 10}, schema_overrides={"task": polars.String})
+        frame.write_parquet(chunk / f"episode_{k:06d}.parquet")
+    files = read_files(tmp_path, factors=["observation.state"], codes=["latent"])
+    evidence = Evidence(files.factors, files.codes, row_groups=files.row_groups)
+    np.testing.assert_array_equal(evidence.factors, FACTORS)
+    assert evidence.row_groups.tolist() == np.repeat(np.arange(9), 10).tolist()
+    other = read_files(tmp_path, factors=["observation.state"], codes=["latent"], row_groups="task")
+    assert other.row_groups.to_list()[:10] == ["pick"] * 10
+    apart = read_files(tmp_path, factors=["task=*", "episode_index"], codes=["latent"])
+    assert apart.row_groups is None  # episodes are a factor here
+    assert list(apart.factors) == ["task=pick", "task=push", "episode_index"]
+    assert apart.factors["task=pick"][::10] == ["pick", "other", None] * 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InputWarning)  # these are no one-hot columns by mistake
+        Evidence(apart.factors, apart.codes, missing="drop")
+    with pytest.raises(FileError, match="no column 'tusk'"):
+        read_files(tmp_path, factors=["tusk=*"], codes=["latent"])
 
 
 def test_parts_that_differ_are_named(tmp_path):

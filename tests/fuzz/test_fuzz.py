@@ -16,12 +16,15 @@ import pytest
 from odd_inputs import Refused, draw, draw_function
 from public_calls import CALLED, NOT_CALLED, PUBLIC, RECORDS, draw_public, records
 
-from unweave import InputWarning, MetricError, MetricUndefined, Score, UnweaveError
-from unweave.metrics import CATALOGUE
+import unweave
+from unweave import InputWarning, MetricError, MetricUndefined, Score, UnweaveError, evaluate
+from unweave.estimators.probes import BoostedTrees
+from unweave.metrics import CATALOGUE, mcc
 
 OURS = (UnweaveError, MetricUndefined, MetricError)
 MOST_SECONDS = 20.0
 LONGEST_SENTENCE = 600
+CODES = np.random.default_rng(0).normal(size=(60, 2))
 ALLOWED = {"score", "nan with a reason", "refused in one sentence"}
 
 
@@ -166,10 +169,23 @@ def test_calls_that_once_went_wrong(seed):
     assert not counted_functions([seed])[1]
 
 
-@pytest.mark.parametrize("seed", [212203, 212330, 212923, 217531])
-def test_public_calls_that_once_went_wrong(seed):
-    """A name of a card that is a control character, an array as time limit, a number in place of labels, no name."""
-    assert not counted_functions([seed], draw_public)[1]
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda _: unweave.Card("\x00", " ", "modularity", "elementwise", np.int64(3), 0.0, "none", "never", "ours"),
+        lambda folder: unweave.sweeps.run(None, folder, time_limit=np.full((3, 3), np.nan)),
+        lambda _: unweave.sweeps.run(unweave.sweeps.Sweep("s", ()), "\x00", progress=False),
+        lambda _: unweave.trust.verdicts({}, {}, unweave.Evidence(CODES, CODES), None, untried=1j),
+        lambda _: unweave.audit(mcc, n_jobs=0),
+        lambda _: evaluate(CODES, CODES, metrics=["mcc"], quick=True, progress=False).to_latex(metrics=math.inf),
+        lambda _: unweave.metrics.screening.screened_codes(None, CODES),
+        lambda _: BoostedTrees(learning_rate=7),
+    ],
+)
+def test_calls_that_once_went_wrong_are_refused_in_one_line(call, tmp_path):
+    with pytest.raises(OURS) as refused:
+        call(tmp_path)
+    assert not unclear(refused.value)
 
 
 def test_every_public_name_is_called_or_has_a_reason():

@@ -157,6 +157,21 @@ def test_the_ladder_of_blocks():
     assert mixed.own_codes < 0.3
 
 
+@pytest.mark.parametrize("shared", [0.0, 0.8])
+def test_the_ladder_of_noisy_blocks_has_the_closed_form(shared):
+    """A block of z + s e, mixed with two codes of noise: 1 / (1 + s^2), however dependent the factors are."""
+    rng = np.random.default_rng(0)
+    factors = np.sqrt(shared) * rng.normal(size=(1500, 1)) + np.sqrt(1 - shared) * rng.normal(size=(1500, 3))
+    noisy = factors + 0.5 * rng.normal(size=factors.shape)
+    blocks = [np.column_stack([y, rng.normal(size=(1500, 2))]) @ rng.normal(size=(3, 3)) for y in noisy.T]
+    for row in unweave.ladder(factors, blocks, quick=True).rows:
+        assert (row.rung, row.mixed_with) == ("one code", ())
+        assert [row.one_code, row.direction] == pytest.approx([0.8, 0.8], abs=0.05)
+        assert row.leakage < 0.03
+    noise = unweave.ladder(factors, rng.normal(size=(1500, 3, 4)), quick=True)
+    assert {row.rung for row in noise.rows} == {"absent"}
+
+
 def test_verdicts_of_small_blocks_model_the_noise_that_codes_of_a_block_share():
     """A model without it scored .76 where r2 is 1, so that r2 got no verdict."""
     factors, blocks = citris(0, 300)
@@ -303,3 +318,17 @@ def test_recovery_of_blocks_of_factors_classes_and_missing_places():
     assert unweave.recovery(table["f0"], table["f0"]).off_diagonal() == pytest.approx((np.nan, np.nan), nan_ok=True)
     with pytest.raises(InputError, match="use 'r2' or 'spearman'"):
         found.plot("mcc")
+
+
+def test_the_answer_and_the_page_are_about_blocks(tmp_path):
+    factors, blocks = citris(1, 200, (2, 2))
+    found = unweave.evaluate(factors, dict(zip("ab", blocks, strict=True)), metrics=["identification", "mcc"])
+    text = " ".join(str(found).split())
+    assert "own block a" in text
+    assert "up to maps of their own codes" in text
+    assert "elementwise" not in text
+    assert len(found.plot("matrix").axes[0].get_yticks()) == 2
+    again = unweave.Evaluation.from_json(found.to_json())
+    assert next(iter(again.data.representations.values())).unit_names == ("a", "b")
+    found.to_html(tmp_path / "page.html")
+    assert '"row_names": ["a", "b"]' in (tmp_path / "page.html").read_text()

@@ -176,3 +176,14 @@ def test_random_codes_do_not_leak(n):
             found.append(metric(concepts, codes, **KINDS).raw)
     assert abs(np.mean(scores[interconcept_leakage])) < 0.02
     assert np.mean(scores[niche_impurity]) < 0.02  # below 0: shares of training and held-out rows add up to a constant
+
+
+def test_leakage_beyond_that_of_random_codes_is_no_noise():
+    """Random codes leak nothing and have the best score, so that leakage was called noise level or uninformative."""
+    concepts, codes, _ = planted(3, n=500)
+    options = {"target": concepts[:, 1], "metrics": ["concept_task_leakage", "interconcept_leakage"], **KINDS}
+    leaking = unweave.evaluate(concepts, codes, budget=5, progress=False, **options)
+    assert {row.level.value for row in leaking.rows} == {"trust"}
+    assert all(row.noise < 0.01 < row.ends[0] for row in leaking.rows)
+    pure = unweave.evaluate(concepts, 1.0 * concepts, budget=5, progress=False, **options)
+    assert {row.level.value for row in pure.rows} == {"noise level"}

@@ -225,8 +225,8 @@ class TestControl:
     def test_models_that_miss_the_codes_are_not_believed(self):
         """No model fits codes that depend jointly on three factors."""
         rng = np.random.default_rng(0)
-        first = rng.normal(size=1000)
-        factors = np.column_stack([first, 0.9 * first + 0.4 * rng.normal(size=1000), rng.normal(size=1000)])
+        first = rng.normal(size=3000)
+        factors = np.column_stack([first, 0.9 * first + 0.4 * rng.normal(size=3000), rng.normal(size=3000)])
         codes = np.sign(factors).prod(axis=1)[:, None] * np.abs(factors) ** 3
         evidence = Evidence(factors, codes)
         steps = steps_of(evidence, diagnose(evidence))

@@ -43,6 +43,7 @@ from unweave.auditing.properties import (
     finding_of,
     scores_of,
 )
+from unweave.errors import OptionError
 from unweave.findings import Finding
 from unweave.names import explains_options
 from unweave.options import checks_options
@@ -151,6 +152,8 @@ def audit_all(
     options are those of `audit`.
     """
     seeds = seed_range(n_seeds, at_least=2)  # one seed gives no interval
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
     subjects, grid = subjects_of(metrics), grid or Grid()
     refused = {each.label: Audit(each.label, each.version, refusal=each.refusal) for each in subjects if each.refusal}
     fit = [subject for subject in subjects if not subject.refusal]

@@ -58,7 +58,8 @@ SCORE_OPTIONS = [
         metavar="NAMES",
         help=(
             "Columns of a table, or arrays of a file, to use as factors, separated by commas: names, patterns such as "
-            "'emb_*', ranges such as emb_0..emb_63, and obs:NAME of an .h5ad file."
+            "'emb_*', ranges such as emb_0..emb_63, and obs:NAME of an .h5ad file; 'cell_type=*' is a factor for each "
+            "level, against all others."
         ),
     ),
     click.option(
@@ -256,12 +257,12 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
 def report(file: Path, as_json: bool, **options: Any) -> None:
     """Write the report of a saved evaluation (the output of score --json, or a file that Evaluation.save wrote)."""
     with one_sentence_errors():
-        from unweave.report.html import read_evaluation
+        from unweave.evaluation import Evaluation
 
         if not any(options.values()):
             raise OptionError("There is no report to write: name a file with --html, --markdown or --summary.")
         check_writable(*_pages(options).values(), inputs=(file,))
-        _write_pages(read_evaluation(file), options)
+        _write_pages(Evaluation.load(file), options)
         if as_json:
             print_json("files", wrote=[str(path) for path in _pages(options).values()])
 

@@ -153,7 +153,16 @@ class EnvironmentImages(DataSet):
                 raise InputError(
                     f"{self.name} renders an array of shape {picture.shape}: make it with render_mode='rgb_array'."
                 )
-            yield picture, [] if self._state is None else [float(x) for x in self._state(environment).values()]
+            yield picture, self._further(environment)
+
+    def _further(self, environment: Any) -> list[float]:
+        """Values of the factors that the user's own function reads."""
+        try:
+            return [] if self._state is None else [float(x) for x in self._state(environment).values()]
+        except (AttributeError, TypeError, ValueError) as error:
+            raise InputError(
+                f"state={self._state!r} gives no numbers by name ({error}): return a dict of them."
+            ) from error
 
     def __len__(self) -> int:
         return len(self._episodes) * self._steps

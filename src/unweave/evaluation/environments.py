@@ -250,7 +250,7 @@ def environments(
 
 def _found(evidence: Evidence, graph: object, reference: str, level: float, seed: int) -> Environments:
     data = _Data.of(evidence, reference, seed)
-    edges_given = None if graph is None else _edges_of(graph, evidence.factor_names or data.nodes)
+    graph = None if graph is None else _edges_of(graph, evidence.factor_names or data.nodes)
     n_draws = max(N_DRAWS, 100 * len(data.names) - 1)
     p_values, conditional = (data.p_values(n_draws, seed, given) for given in (False, True))
     p_direct = np.fmax(p_values, np.where(np.isnan(conditional), 0.0, conditional))
@@ -264,37 +264,16 @@ def _found(evidence: Evidence, graph: object, reference: str, level: float, seed
     share = np.nan_to_num([row.shift for row in shifts]).reshape(p_values.shape)
     owner = data.owners(evidence, np.where(p_direct <= 1 - level, share + 1, share))
     edges = data.edges(owner, p_values, 1 - level)
-    distance, lower, upper, notes = math.nan, math.nan, math.nan, []
-    if edges_given is not None:
-        tested = set(data.nodes) & owner.keys()
-        if left := sorted({name for edge in edges_given for name in edge} - tested):
-            notes.append(f"Edges of {', '.join(left)} are not compared: no environment is an intervention on it alone.")
-        edges_given = {edge for edge in edges_given if set(edge) <= tested}
-        distance = float(_hamming(edges, edges_given))
-        found = [
-            _hamming(half.edges(owner, half.p_values(max(99, 40 * len(data.names) - 1), seed), 1 - level), edges_given)
-            for half in data.halves()
-        ]
-        lower, upper = map(float, np.quantile(found, [0.5 - level / 2, 0.5 + level / 2], method="inverted_cdf"))
-        lower, upper = min(lower, distance), max(upper, distance)
+    range_of_distance, notes = ((math.nan,) * 3, []) if graph is None else data.compared(graph, owner, edges, level)
     if np.isnan(conditional).any():
         notes.append("There are too few rows to condition on the other codes: effects of a target count as direct.")
     if any(len(rows) > MOST_ROWS for rows in data.rows_of):
         notes.append(f"Tests use {MOST_ROWS:,} random rows of each environment.")
-    return Environments(
-        reference,
-        data.names,
-        dict(zip(data.names, data.targets, strict=True)),
-        tuple(name for name, _ in data.units),
-        {reference: data.rows_of[0].size} | dict(zip(data.names, (r.size for r in data.rows_of[1:]), strict=True)),
-        level,
-        tuple(shifts),
-        {name: data.units[u][0] for name, u in owner.items()},
-        bool(evidence.n_factors),
-        tuple(sorted(edges)),
-        *(distance, lower, upper),
-        tuple(notes),
-    )
+    codes, targets = tuple(name for name, _ in data.units), dict(zip(data.names, data.targets, strict=True))
+    sizes = dict(zip((reference, *data.names), (rows.size for rows in data.rows_of), strict=True))
+    matched = {name: codes[u] for name, u in owner.items()}
+    about = (matched, bool(evidence.n_factors), tuple(sorted(edges)), *range_of_distance, tuple(notes))
+    return Environments(reference, data.names, targets, codes, sizes, level, tuple(shifts), *about)
 
 
 @dataclass(frozen=True)
@@ -365,9 +344,7 @@ class _Data:
         kept = np.vstack([np.ones(rows.size, dtype=bool), place % N_BLOCKS != np.arange(N_BLOCKS)[:, None]])
         found = SortedColumns.of(sliced(self.units[u][1][rows])).shares(kept & inside, kept & ~inside)
         without = found[1:][~np.isnan(found[1:])]
-        if without.size < 2:
-            return float(found[0]), math.nan
-        return float(found[0]), math.sqrt((without.size - 1) * float(np.var(without)))
+        return float(found[0]), math.sqrt((without.size - 1) * float(np.var(without))) if without.size else math.nan
 
     def p_values(self, n_draws: int, seed: int, given_others: bool = False) -> FloatArray:
         """p-values (environments x units) corrected by the largest statistic of all units, and for all environments."""
@@ -432,15 +409,27 @@ class _Data:
         """Edges between the targets that have a code."""
         nodes = [name for name in self.nodes if name in owner]
         environment = {targets[0]: e for e, targets in enumerate(self.targets) if len(targets) == 1}
-        causes = {
-            j: [i for i in nodes if i != j and p_values[environment[i], owner[j]] <= size] for j in nodes
-        }  # ancestors: an intervention on i shifts j
+        # ancestors: an intervention on i shifts j
+        causes = {j: [i for i in nodes if i != j and p_values[environment[i], owner[j]] <= size] for j in nodes}
         rows, tests = self.rows_of[0], {}
         for j, ancestors in causes.items():
             for i in ancestors:
                 given = [self.units[owner[k]][1][rows] for k in ancestors if k != i]
                 tests[i, j] = _dependence(self.units[owner[j]][1][rows], self.units[owner[i]][1][rows], given)
         return {edge for edge, p_value in tests.items() if p_value * len(tests) <= size}
+
+    def compared(
+        self, graph: set[Edge], owner: dict[str, int], edges: set[Edge], level: float
+    ) -> tuple[tuple[float, float, float], list[str]]:
+        """Distance of the edges from a graph, its range over random halves of the rows, and notes."""
+        tested = set(self.nodes) & owner.keys()
+        left = sorted({name for edge in graph for name in edge} - tested)
+        notes = [f"Edges of {', '.join(left)} are not compared: no environment is an intervention on it alone."]
+        graph, n_draws = {edge for edge in graph if set(edge) <= tested}, max(99, 40 * len(self.names) - 1)
+        halves = (half.edges(owner, half.p_values(n_draws, self.seed), 1 - level) for half in self.halves())
+        found, distance = [_hamming(half, graph) for half in halves], float(_hamming(edges, graph))
+        lower, upper = map(float, np.quantile(found, [0.5 - level / 2, 0.5 + level / 2], method="inverted_cdf"))
+        return (distance, min(lower, distance), max(upper, distance)), notes if left else []
 
 
 def _targets(name: str, factors: Sequence[str]) -> tuple[str, ...]:
@@ -493,8 +482,8 @@ def _dependence(effect: FloatArray, cause: FloatArray, given: list[FloatArray]) 
     y = standardised(effect)
     fits = []
     for design in (powers(given), powers([*given, cause])):
-        weights, _, rank, _ = np.linalg.lstsq(design, y, rcond=1e-8)
-        fits.append((np.square(y - design @ weights).sum(axis=0), int(rank)))
+        weights, _, n_used, _ = np.linalg.lstsq(design, y, rcond=1e-8)
+        fits.append((np.square(y - design @ weights).sum(axis=0), int(n_used)))
     (without, rank_without), (with_cause, rank) = fits
     more, left = rank - rank_without, len(y) - rank
     if more < 1 or left < FEWEST_ROWS:

@@ -30,7 +30,7 @@ from unweave.evaluation.choose import (
     expected_seconds,
     fitting_metrics,
 )
-from unweave.evaluation.environments import environments
+from unweave.evaluation.environments import Environments, environments
 from unweave.evaluation.results import (
     Evaluation,
     EvaluationData,
@@ -497,17 +497,12 @@ def _run(
         metrics = list(metrics)  # every representation reads them again, which an iterator does not allow
     is_panel = metrics in (None, "panel")
     given = evidences
-    by_environment = {name: environments(one) for name, one in given.items() if one.environments is not None}
+    by_environment = _by_environment(given)  # first, because labels may be wrong
     evidences, screening = screened_first(given, screen, is_panel)
     of_ladder = _of_ladder(given, evidences)
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
     chosen = {label: entry for of_one in fitting.values() for label, entry in of_one.items()}
-    jobs = [
-        (name, evidence, label, entry, seed)
-        for name, evidence in evidences.items()
-        for label, entry in fitting[name].items()
-        for seed in (seeds if takes_seed(entry) else [None])
-    ]
+    jobs = _jobs(evidences, fitting, seeds)
     if not jobs:
         raise InputError(_what_is_missing(next(iter(evidences.values()))))
     rows: list[Row] = []
@@ -519,10 +514,8 @@ def _run(
     ]
     of_draws = 0.0 if assurance.quick else assurance.budget * len(evidences)
     in_all = max(sum(expected) + of_draws, sum(expected) * 1.01)
-    with (
-        thread_controller().limit(
-            limits=1
-        ),  # otherwise BLAS and OpenMP start a thread per core in each of our n_jobs threads
+    with (  # one thread: otherwise BLAS and OpenMP start a thread per core in each of our n_jobs threads
+        thread_controller().limit(limits=1),
         joblib.parallel_config("threading", n_jobs=n_jobs),
         progress_bar(in_all, progress, in_seconds=True) as shown,
     ):
@@ -546,6 +539,20 @@ def _run(
     known |= {"environments": by_environment, "screening": screening}
     data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
+
+
+def _jobs(evidences: Mapping[str, Evidence], fitting: Mapping[str, Any], seeds: Sequence[int]) -> list[tuple[Any, ...]]:
+    """What is scored: representation, evidence, label, metric, and a seed if the metric takes one."""
+    return [
+        (name, evidence, label, entry, seed)
+        for name, evidence in evidences.items()
+        for label, entry in fitting[name].items()
+        for seed in (seeds if takes_seed(entry) else [None])
+    ]
+
+
+def _by_environment(evidences: Mapping[str, Evidence]) -> dict[str, Environments]:
+    return {name: environments(one) for name, one in evidences.items() if one.environments is not None}
 
 
 def _of_ladder(given: Mapping[str, Evidence], scored: Mapping[str, Evidence]) -> Mapping[str, Evidence]:

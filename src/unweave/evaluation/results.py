@@ -20,7 +20,7 @@ from scipy import stats
 from unweave.arrays import FloatArray
 from unweave.card.card import CardDescription
 from unweave.codec import CodecError, plain_data, read_json, read_record, restored
-from unweave.errors import InputError, OptionError, UnweaveError
+from unweave.errors import FileError, InputError, OptionError, UnweaveError
 from unweave.estimators.independence import corrected
 from unweave.evaluation.environments import Environments
 from unweave.evidence import Evidence
@@ -274,17 +274,14 @@ def _of_draws(rows: Iterable[Row]) -> list[Said]:
         for row in rows
         for beside in (row.noise_floor, row.interval)
         if beside
-        for note in (*beside.notes, *_left_out(beside.reason))
+        for note in (*beside.notes, beside.reason)
+        # reasons for no floor or interval are shown beside their row, but for a budget that is too small
+        if note is not None and (note is not beside.reason or note.kind in NOT_IN_BUDGET)
     ]
     alike: dict[tuple[object, ...], list[Finding]] = {}
     for note, _ in noted:
         alike.setdefault(_but_for_numbers(note), []).append(note)
     return [(sentence_of_several(alike[_but_for_numbers(note)]), row) for note, row in noted]
-
-
-def _left_out(reason: Finding | None) -> tuple[Finding, ...]:
-    """Why there is no noise floor or interval, if the budget is too small; other reasons are shown beside their row."""
-    return (reason,) if reason is not None and reason.kind in NOT_IN_BUDGET else ()
 
 
 def _but_for_numbers(finding: Finding) -> tuple[object, ...]:
@@ -348,10 +345,18 @@ class Row:
 
     @property
     def at_noise_level(self) -> bool:
-        """Whether a test was possible and finished, and the score is not significantly better than that of noise."""
+        """Whether a test was possible and finished, and the score is not significantly better than that of noise.
+
+        Where noise has the best score, as for leakage, a significantly worse score is not at noise level either.
+        """
         floor = self.noise_floor
         if floor is None or not floor.defined or any(note.kind in UNDECIDED for note in floor.notes):
             return False
+        if any(note.kind == "floor_near_best" for note in floor.notes):
+            sign = -1 if self.card.lower_is_better else 1
+            as_bad = sum(sign * draw <= sign * floor.raw for draw in floor.draws)
+            if (1 + as_bad) / (1 + len(floor.draws)) <= max(SIGNIFICANT, floor.resolution):
+                return False
         return floor.p_value > max(SIGNIFICANT, floor.resolution)
 
     @property
@@ -420,6 +425,12 @@ class CodesDescription:
     fingerprint: str
     is_posterior: bool = False
     trained_with: str = ""  # the objective, if `unweave.models` trained the encoder
+    units: tuple[str, ...] = ()  # blocks, and codes in no block, if there are blocks
+
+    @property
+    def unit_names(self) -> tuple[str, ...]:
+        """Names of the rows of matrices of codes and factors."""
+        return self.units or self.code_names
 
 
 @dataclass(frozen=True)
@@ -512,6 +523,7 @@ class EvaluationData:
                     evidence.fingerprint,
                     evidence.posterior is not None,
                     "" if evidence.posterior is None else evidence.posterior.trained_with,
+                    tuple(evidence.code_units) if evidence.has_blocks else (),
                 )
                 for name, evidence in evidences.items()
             },
@@ -602,7 +614,9 @@ class Evaluation:
         """The score of a metric of the only representation, or the evaluation of one of several representations."""
         if len(self.representations) > 1:
             if name not in self.representations:
-                self._refuse_several(f"evaluation[representation][{name!r}]")
+                of_metric = f"evaluation[representation][{name!r}]"
+                unknown = f"one of these names, because {name!r} is none of them"
+                self._refuse_several(of_metric if name in self.labels else unknown)
             rows = tuple(row for row in self.rows if row.representation == name)
             return Evaluation(rows, self.data.of_one(name))
         return self.score(name)
@@ -842,7 +856,13 @@ class Evaluation:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            reason = error.strerror
+        except UnicodeDecodeError:
+            reason = "it is not text"
+        raise FileError(f"{path} cannot be read: {reason}; name a file that Evaluation.save wrote.")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import cached_property
 from importlib import import_module
 from numbers import Integral, Real
+from pathlib import Path
 from typing import IO, Any, Protocol
 
 import narwhals.stable.v1 as nw
@@ -514,10 +515,10 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
         return columns, names, _row_index(given)
     array = plain(given)
     if array.ndim == 0:
-        raise InputError(
-            f"The {what}s are an object of type {type(given).__name__}, which has no rows: "
-            "pass an array, a data frame, a mapping of columns, or lists."
-        )
+        instead = "pass an array, a data frame, a mapping of columns, or lists."
+        if isinstance(given, (str, Path)):
+            instead = "read the file first, or run unweave score FILE on the command line."
+        raise InputError(f"The {what}s are an object of type {type(given).__name__}, which has no rows: {instead}")
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:

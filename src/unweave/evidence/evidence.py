@@ -367,8 +367,8 @@ class Evidence(Derivable):
     target : sequence of n labels or numbers, optional
         What a concept model predicts from its concepts, for metrics of leakage.
     environments : sequence of n labels, optional
-        Which factor was intervened on in each row: its name or number, a list of names, or "observational"
-        (`unweave.environments`).
+        Which factor was intervened on in each row: its name or number, a list of names, or "observational" (also an
+        empty list); see `unweave.environments`.
     row_groups : sequence of n labels, optional
         Label of the subject or video of each row; splits and permutations do not separate rows with the same label.
     code_groups : mapping of name to code names or numbers, optional

@@ -248,12 +248,12 @@ def _has_few_values(column: FloatArray) -> bool:
 
 
 def _one_hot(factors: Table) -> list[list[str]]:
-    """Names of neighbouring factors, three at least, of which exactly one is 1 in every row and the others are 0."""
+    """Names of neighbouring numbers, three at least, of which exactly one is 1 in every row and the others are 0."""
     found: list[list[str]] = []
     names: list[str] = []
     total = np.zeros(())
-    for name, column in zip(factors.names, factors.values.T, strict=True):
-        binary = all(((part == 0) | (part == 1)).all() for part in (column[:FIRST], column))
+    for name, column, text in zip(factors.names, factors.values.T, factors.is_text, strict=True):
+        binary = not text and all(((part == 0) | (part == 1)).all() for part in (column[:FIRST], column))
         names, total = ([*names, name], total + column) if binary else ([], np.zeros(()))
         if names and total.max() > 1:
             names, total = [name], column.copy()

@@ -31,7 +31,8 @@ def group_table(labels: object) -> Table:
 
 def _as_text(column: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.bool_]]:
     entries = column.tolist()
-    return np.array(list(map(str, entries))), np.array(list(map(is_missing, entries)), dtype=bool)
+    words = [entry.decode("utf-8", "backslashreplace") if isinstance(entry, bytes) else str(entry) for entry in entries]
+    return np.array(words), np.array(list(map(is_missing, entries)), dtype=bool)
 
 
 def environment_table(labels: object) -> Table:
@@ -40,6 +41,7 @@ def environment_table(labels: object) -> Table:
     given, index = (list(labels), None) if isinstance(labels, (list, tuple)) else read_column(labels, "environments")
     column = np.empty(len(given), dtype=object)
     column[:] = [", ".join(map(str, entry)) if isinstance(entry, (list, tuple)) else entry for entry in given]
+    column[[entry == "" for entry in column]] = "observational"  # a row without targets
     text, missing = _as_text(column)
     names, numbers = np.unique(text[~missing], return_inverse=True)
     values = np.full(text.size, np.nan)

@@ -343,9 +343,15 @@ def _is_number(word: str) -> bool:
         return False
 
 
+def parquet_files(folder: Path) -> list[Path]:
+    """The Parquet files of a folder by name, or else those in its folders, of which ``data`` comes before ``meta``."""
+    inside = folder / "data" if (folder / "data").is_dir() else folder
+    return sorted(folder.glob(PARTS)) or sorted(inside.rglob(PARTS))
+
+
 def _parts(folder: Path) -> Any:
     """The table of all Parquet files of a folder, concatenated in the order of their names."""
-    paths = sorted(folder.glob(PARTS))
+    paths = parquet_files(folder)
     if not paths:
         raise FileError(f"{folder} is a folder without .parquet files: pass a file in it, {FORMATS}.")
     frames = [_frame(path) for path in paths]
@@ -446,7 +452,7 @@ def parquet_blocks(
     1.0
     """
     polars = polars_for(folder)
-    paths = sorted(Path(folder).glob(PARTS))
+    paths = parquet_files(Path(folder))
     if not paths:
         raise FileError(f"{folder} is a folder without .parquet files: pass a folder that has some.")
     schemas = [_schema(path) for path in paths]
@@ -462,7 +468,7 @@ def parquet_blocks(
 
 def is_large_folder(folder: str | Path) -> bool:
     """Whether the files of a folder are too large to be read into memory, judged by their sizes and metadata."""
-    paths = sorted(Path(folder).glob(PARTS))
+    paths = parquet_files(Path(folder))
     if not paths:
         return False
     if sum(path.stat().st_size for path in paths) > BYTES_PER_NUMBER * LARGEST_IN_MEMORY:

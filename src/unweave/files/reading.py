@@ -25,6 +25,10 @@ NAMES, KINDS, CODE_NAMES = "factor_names", "factor_kinds", "code_names"
 
 Role = Literal["factors", "codes"]
 
+EPISODE = "episode_index"  # column of robot data sets whose rows stay together unless others are named
+
+APART = "=*"  # after the name of a factor: each of its levels is a factor
+
 PREFIX: dict[Role, str] = {"factors": "factor", "codes": "code"}
 
 
@@ -67,14 +71,15 @@ def read_files(
         File with the codes.
     factors, codes : names, optional
         Arrays of an .npz ('factors' and 'codes' by default), 'obs:NAME' and 'obsm:NAME' of an .h5ad, or columns of a
-        table, also as patterns ('emb_*') and ranges ('emb_0..emb_63'). By default, columns are those whose names begin
+        table, also as patterns ('emb_*') and ranges ('emb_0..emb_63'). 'cell_type=*' is one factor for each level of
+        cell_type, against all others. By default, columns are those whose names begin
         with 'factor' and 'code'; if only the factors are named, all other columns are codes). A file with factors only
         or codes only may contain one array of any name, or columns of any names.
     codes_std : name, optional
         Array of an .npz with the standard deviations of a posterior whose means are the codes; by default 'codes_std',
         if the file has this array.
     row_groups : name, optional
-        Array or column with the subject or video of each row, in either file.
+        Array or column with the subject or video of each row, in either file; 'episode_index' of a folder that has it.
     target, environments : name, optional
         Array or column with the label of the task, and with the intervention of each row, in either file.
     in_blocks : bool
@@ -90,23 +95,28 @@ def read_files(
         raise OptionError(f"A cluster reads folders of Parquet files, and {path} is not one: leave --cluster out.")
     if folder and row_groups is None and (cluster is not None or (in_blocks and is_large_folder(path))):
         return Files(parquet_blocks(path, factors=factors, codes=codes, cluster=cluster), None)
-    aside = tuple(filter(None, (row_groups, target, environments)))
+    besides = {"row_groups": row_groups, "target": target, "environments": environments}
+    aside = tuple(filter(None, besides.values()))
     first = opened(path)
     second = first if codes_path is None else opened(codes_path)
+    if row_groups is None and folder and EPISODE in first.names and EPISODE not in (*factors, *codes):
+        besides["row_groups"], aside = EPISODE, (*aside, EPISODE)
+    factors, apart = _to_take_apart(first, factors)
     factors, codes = first.chosen(factors), second.chosen(codes)
     if codes_path is None:
         factor_names, code_names = _both_sides(first, list(factors), list(codes), aside)
-        factor_table = _named_factors(first, first.table(factor_names), factors)
+        factor_table = _levels_apart(_named_factors(first, first.table(factor_names), factors), factor_names, apart)
         code_table = _with_std(first, first.table(code_names), codes, codes_std)
-        besides = [_groups(name, first) for name in (row_groups, target, environments)]
         kinds, names = _words(first, KINDS, factors), _words(first, CODE_NAMES, codes)
-        return Files(factor_table, code_table, *besides, kinds, names)
+        return Files(factor_table, code_table, kinds=kinds, code_names=names, **_besides(besides, first))
     return Files(
-        _named_factors(first, _one_side(first, "factors", list(factors), aside), factors),
+        _levels_apart(
+            _named_factors(first, _one_side(first, "factors", list(factors), aside), factors), list(factors), apart
+        ),
         _with_std(second, _one_side(second, "codes", list(codes), aside), codes, codes_std),
-        *(_groups(name, first, second) for name in (row_groups, target, environments)),
-        _words(first, KINDS, factors),
-        _words(second, CODE_NAMES, codes),
+        kinds=_words(first, KINDS, factors),
+        code_names=_words(second, CODE_NAMES, codes),
+        **_besides(besides, first, second),
     )
 
 
@@ -148,6 +158,8 @@ def _both_sides(
     named = set(factor_names)
     rest = [name for name in names if name not in named] if factors else names
     code_names = codes or (rest if factors else _beginning_with(PREFIX["codes"], rest))
+    if factors and not code_names:
+        raise FileError(f"--factors names all columns of {file.path}: name fewer, so that some are left for the codes.")
     if not (factor_names and code_names):
         raise FileError(
             f"{file.path} does not say which of its columns are factors and which are codes ({shown(names)}): "
@@ -204,10 +216,38 @@ def _words(file: Opened, array: str, stated: Sequence[str]) -> list[str] | None:
     return [str(word) for word in file.column(array)]
 
 
-def _groups(name: str | None, *files: Opened) -> Any:
-    if name is None:
-        return None
-    return next((file for file in files if name in file.names), files[0]).column(name)
+def _besides(named: Mapping[str, str | None], *files: Opened) -> dict[str, Any]:
+    given = {what: name for what, name in named.items() if name is not None}
+    holding = {name: next((file for file in files if name in file.names), files[0]) for name in given.values()}
+    return {what: holding[name].column(name) for what, name in given.items()}
+
+
+MOST_LEVELS = 200
+
+
+def _to_take_apart(file: Opened, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The names without the sign for levels, and those that had it."""
+    apart = [name.removesuffix(APART) for name in names if name.endswith(APART) and name not in file.names]
+    return [name.removesuffix(APART) if name.removesuffix(APART) in apart else name for name in names], apart
+
+
+def _levels_apart(table: Any, names: Sequence[str], apart: Sequence[str]) -> Any:
+    """The factors, with a column for each level (the level, or "other") in place of those to be taken apart."""
+    if not apart:
+        return table
+    given = table if hasattr(table, "columns") or isinstance(table, Mapping) else {names[0]: table}
+    columns: dict[str, Any] = {}
+    for name in names:
+        values = list(given[name])
+        words = [None if value is None or value != value else str(value) for value in values]
+        levels = sorted({word for word in words if word is not None})
+        if name not in apart:
+            columns[name] = values
+        elif len(levels) > MOST_LEVELS:
+            raise OptionError(f"{name!r} has {len(levels)} levels, too many for a factor each: leave out {APART!r}.")
+        else:
+            columns |= {f"{name}={each}": [w and (w if w == each else "other") for w in words] for each in levels}
+    return columns
 
 
 def _beginning_with(prefix: str, names: list[str]) -> list[str]:

@@ -617,8 +617,8 @@ def _of_all_codes(part: QuickPart, weights: FloatArray) -> FloatArray:
 def _with_gains(evidence: Evidence, found: Ladder, baseline: object, seed: int) -> Ladder:
     try:
         twin = Evidence(codes=baseline)
-    except InputError as error:
-        raise InputError(f"In the baseline: {error}") from error
+    except InputError as refused:
+        raise InputError(f"In the baseline: {refused}") from refused
     if twin.n_rows != evidence.n_rows:
         raise InputError(
             f"The baseline has {twin.n_rows} rows and the codes have {evidence.n_rows}: "

@@ -134,7 +134,13 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
     if ladder is None:
         return ()
     n_codes = len(ladder.code_names)
-    known = {row.factor: row for row in ladder.rows}
+    # one block of several codes is identified up to maps of these codes, and not elementwise
+    known = {
+        row.factor: replace(row, rung="own codes")
+        if row.rung == "one code" and row.code not in ladder.code_names
+        else row
+        for row in ladder.rows
+    }
     rows = tuple(
         _row(known[factor.name], n_codes, factor.kind, ladder.quick)
         if factor.name in known
@@ -770,7 +776,7 @@ class Answer:
         rows = [
             (
                 *(row.factor, row.words, row.where),
-                "" if row.low is None else f"{number(row.low)} to {number(row.high)}",
+                "" if row.low is None else between(row.low, row.high),
                 *(number(value) for value in (row.one_code, row.own_codes, row.direction, row.readable)),
                 row.leaks,
                 row.note,

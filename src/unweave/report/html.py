@@ -21,7 +21,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from numpy.typing import NDArray
 
-from unweave.errors import FileError, InputError
+from unweave.errors import InputError
 from unweave.estimators.information import Histogram
 from unweave.evaluation import Evaluation
 from unweave.evidence import Evidence
@@ -310,6 +310,9 @@ def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -
     """Render the page of a summary; its content policy allows its own script and no other."""
     script = files("unweave.report").joinpath("templates/behaviour.js").read_text(encoding="utf-8")
     page, style = _page_templates()
+    pairs = {pair["factor"]: pair for of_one in summary["pairs"].values() for pair in of_one}
+    # from the positions of factors and codes on some rows, the page draws the scatter plot of a cell
+    points = {"factors": {name: pair["x"] for name, pair in pairs.items()}, "codes": summary["drawn_codes"]}
     return page.render(
         summary=summary,
         pictures=pictures,
@@ -319,9 +322,9 @@ def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -
         script=script,
         style=style,
         policy=content_policy(style, script),
-        pairs=_pairs(summary),
+        pairs=pairs,
         embedded=_embedded(summary),
-        points=_embedded(_points(summary)) if any(summary["drawn_codes"].values()) else "",
+        points=_embedded(points) if any(summary["drawn_codes"].values()) else "",
     )
 
 
@@ -434,12 +437,6 @@ def _shared_names(scores: Sequence[str]) -> str:
     return listed(shown, 12)
 
 
-def _points(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Positions of factors and codes on some rows, from which the page draws the scatter plot of a cell."""
-    factors = {pair["factor"]: pair["x"] for of_one in summary["pairs"].values() for pair in of_one}
-    return {"factors": factors, "codes": summary["drawn_codes"]}
-
-
 def _grouped(items: list[Item], key: Callable[[Item], object]) -> list[list[Item]]:
     groups: dict[object, list[Item]] = {}
     for item in items:
@@ -474,11 +471,6 @@ def _best_rows(matrix: Mapping[str, Any], pairs: Mapping[str, Any]) -> list[int]
         else:
             best.append(max(range(len(sizes)), key=sizes.__getitem__) if max(sizes) > 0 else -1)
     return best
-
-
-def _pairs(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the points of the scatter plot of each factor and its code, if there is one representation."""
-    return {pair["factor"]: pair for of_one in summary["pairs"].values() for pair in of_one}
 
 
 def _dots(pair: Mapping[str, Any]) -> str:
@@ -519,13 +511,3 @@ def write_pages(
             write_output(path, page())
             written.append(path)
     return written
-
-
-def read_evaluation(path: Path) -> Evaluation:
-    """Read an evaluation that was written by ``Evaluation.save``."""
-    try:
-        return Evaluation.load(path)
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}; name a file that Evaluation.save wrote.") from None
-    except UnicodeDecodeError:
-        raise FileError(f"{path} is not text: name a file that Evaluation.save wrote.") from None

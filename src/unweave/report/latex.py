@@ -30,6 +30,10 @@ DOUBTED = (Level.DO_NOT_USE, Level.NOISE)  # never printed in bold, as in the an
 ARROWS = {False: ("↑", r"$\uparrow$"), True: ("↓", r"$\downarrow$")}
 
 
+# compiled and looked at: without the last two, siunitx 3 drops "± 0.000" and leaves gaps beside "±"
+UNCERTAINTY = "uncertainty-mode=separate, retain-zero-uncertainty, table-align-uncertainty=false"
+
+
 @dataclass(frozen=True)
 class PaperCell:
     """One number of a table: its text, standard deviation and interval; whether it is bold, and the verdict's mark."""
@@ -77,7 +81,7 @@ class PaperTable:
         return "\n".join(
             [
                 r"% needs \usepackage{booktabs} and \usepackage{siunitx}, version 3",
-                rf"\begingroup\sisetup{{uncertainty-mode=separate, text-series-to-math{space}}}",
+                rf"\begingroup\sisetup{{{UNCERTAINTY}, text-series-to-math{space}}}",
                 rf"\begin{{tabular}}{{l{formats}}}",
                 r"\toprule",
                 " & ".join([escaped(self.corner), *(f"{{{_latex_name(*head)}}}" for head in self.heads)]) + r" \\",
@@ -163,6 +167,8 @@ def _chosen_labels(labels: Sequence[str], metrics: Sequence[str] | str | None) -
     """Labels of the named metrics, in their order; a name without options stands for the first label of that metric."""
     if metrics is None:
         return tuple(labels)
+    if not isinstance(metrics, Sequence):
+        raise OptionError(f"metrics={metrics!r} names no metric: write names in a list, or leave it out for all.")
     names = [name.strip() for name in metrics.split(",")] if isinstance(metrics, str) else list(metrics)
     chosen = []
     for name in filter(None, names):

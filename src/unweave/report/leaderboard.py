@@ -20,7 +20,7 @@ from unweave.evaluation import Evaluation
 from unweave.evidence.columns import data_frame
 from unweave.options import checks_options
 from unweave.report.answer import IN_CODES, QuestionLine, TextTable, question_lines
-from unweave.report.html import content_policy, read_evaluation
+from unweave.report.html import content_policy
 from unweave.report.tables import plain_text
 from unweave.report.terminal import plain_table
 from unweave.sentences import counted, fixed, listed
@@ -216,7 +216,7 @@ def leaderboard(folder: str | Path) -> Leaderboard:
     for path in sorted(folder.rglob("*.json")):
         name = path.relative_to(folder).as_posix()
         try:
-            evaluation = read_evaluation(path)
+            evaluation = Evaluation.load(path)
         except UnweaveError as error:
             skipped[name] = str(error)
             continue

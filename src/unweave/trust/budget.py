@@ -227,17 +227,17 @@ def draw_plan(
     each, few = {work.name: work for work in works.values()}, min(n, SOME_ROWS)
     rows, most, scored = {}, {}, {}
     for name, work in each.items():
-        fixed_number = work.fixed_rows and parts_of_some_rows and work.most_rows is not None
-        scored[name] = min(n, int(work.most_rows or n)) if fixed_number else n
+        scored[name] = _rows_scored(work, n) if parts_of_some_rows else n
         rows[name] = min(n, ROWS_OF_DRAWS) if some_rows and work.seconds_of_permutation(sizes) > DEAR_DRAW else n
         most[name] = few if parts_of_some_rows and not work.fixed_rows and work.seconds(widest) > DEAR else n
     draw = {name: work.seconds_of_permutation(sizes, rows[name]) for name, work in each.items()}
     part = {name: work.seconds(sizes, min(scored[name] // 2, most[name])) for name, work in each.items()}
     trial = {name: sum(work.seconds(DataSizes.of(other)) for other in tried) for name, work in each.items()}
     fixed = seconds_of_diagnosis(evidence) + sum(work.seconds(sizes) for work in each.values())
-    if any(work.name.startswith(WITH_LADDER) for work in each.values()):
+    if any(name.startswith(WITH_LADDER) for name in each):
         fixed += table()["ladder"].seconds(DataSizes.of(of_ladder or evidence))
     n_draws, n_parts = _affordable(draw, part, trial, max(budget - fixed, LEAST_SHARE * budget))
+    checked = dict.fromkeys(filter(n_draws.get, n_draws), 1)
 
     def of_labels(counts: Mapping[str, int]) -> dict[str, int]:
         return {label: counts[work.name] for label, work in works.items()}
@@ -250,11 +250,14 @@ def draw_plan(
         rows_scored=of_labels(scored),
         budget=budget,
         seconds={
-            "draws": sum(n_draws[name] * draw[name] for name in each),
-            "parts": sum(n_parts[name] * part[name] for name in each),
-            "trials": sum(bool(n_draws[name]) * trial[name] for name in each),
+            kind: sum(counts.get(name, 0) * price[name] for name in each)
+            for kind, counts, price in (("draws", n_draws, draw), ("parts", n_parts, part), ("trials", checked, trial))
         },
     )
+
+
+def _rows_scored(work: Work, n_rows: int) -> int:
+    return min(n_rows, int(work.most_rows)) if work.fixed_rows and work.most_rows is not None else n_rows
 
 
 def _affordable(

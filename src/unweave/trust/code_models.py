@@ -380,9 +380,9 @@ def code_models(evidence: Evidence, *, seed: int = 0) -> CodeModels:
         return replace(found, near=_near_factors(found, seed))
     # a few faults would decide least squares, so the models are fitted to the other values
     cleaned = evidence.codes.copy()
-    for i in np.flatnonzero(odd.any(axis=0)):
+    for i in map(int, np.flatnonzero(odd.any(axis=0))):
         gone, kept = np.flatnonzero(odd[:, i]), np.flatnonzero(~odd[:, i])
-        rows = random_stream(seed, "residuals of odd values", int(i)).choice(kept, size=gone.size)
+        rows = random_stream(seed, "residuals of odd values", i).choice(kept, size=gone.size)
         scores = found.code_scores[:, i] - found.best_left[:, i]
         cleaned[gone, i] = from_scores(scores[gone] + found.best_left[rows, i], found, i, kept)
     again = replace(_fitted(evidence.recoded(cleaned), seed), given=evidence.codes, odd=odd)
@@ -436,7 +436,7 @@ def _odd_values(evidence: Evidence, found: CodeModels, seed: int) -> NDArray[np.
     spread = (high - low) / 1.35
     far = np.abs(codes - middle)
     odd = (far > FAR * spread) & (spread > 0)
-    for i in np.flatnonzero(odd.any(axis=0)):
+    for i in map(int, np.flatnonzero(odd.any(axis=0))):
         expected = from_scores(found.code_scores[:, i] - found.best_left[:, i], found, i)
         joint = codes[:, i] - found.residuals[:, i] if found.of_codes[i] else expected
         error = np.minimum(np.abs(codes[:, i] - expected), np.abs(codes[:, i] - joint))
@@ -487,7 +487,7 @@ def _near_factors(found: CodeModels, seed: int) -> tuple[tuple[int, ...], ...]:
     pairs = list(combinations(range(len(at)), 2))
     of_pairs = np.stack([errors(pair) for pair in pairs])
     for place, code in enumerate(open_ones):
-        best = pairs[int(of_pairs[:, place].argmin())]
+        best: tuple[int, ...] = pairs[int(of_pairs[:, place].argmin())]
         if errors(best)[place] >= left[code]:
             continue  # mostly noise
         triples = [tuple(sorted((*best, j))) for j in range(len(at)) if j not in best]

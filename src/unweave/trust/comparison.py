@@ -69,7 +69,7 @@ def letters_of(order: list[str], ties: tuple[tuple[str, ...], ...]) -> dict[str,
     held: dict[str, list[str]] = {name: [] for name in order}
     for k, tied in enumerate(ties):
         for name in tied:
-            held[name].append(_letter(k))
+            held[name].append(chr(ord("a") + k % 26) + (str(k // 26) if k >= 26 else ""))  # a to z, a1, b1, ...
     return {name: "".join(letters) for name, letters in held.items()}
 
 
@@ -113,11 +113,6 @@ def _needed_cliques(cliques: list[list[int]], alike: Truths) -> list[list[int]]:
         else:
             kept.append(clique)
     return kept
-
-
-def _letter(k: int) -> str:
-    """Letter number k: a to z, then a1, b1 and so on."""
-    return chr(ord("a") + k % 26) + (str(k // 26) if k >= 26 else "")
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,6 @@ RARE_CLASS = 0.02
 NUISANCE_WORTH_SAYING = 0.1
 
 
-def findings_of(found: Diagnosis) -> tuple[Finding, ...]:
-    """Findings about sizes, factors, classes and codes, and notes on what was left out, in this order."""
-    return (*_sizes(found), *_factors(found), *_classes(found), *_codes(found), *found.notes)
-
-
 def _sizes(found: Diagnosis) -> list[Finding]:
     n, d, m = found.n_rows, found.n_factors, found.n_codes
     said = [Finding("data_sizes", n_rows=n, n_factors=d, n_codes=m)]
@@ -295,7 +290,7 @@ class Diagnosis:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """The findings about the data, as records."""
-        return findings_of(self)
+        return (*_sizes(self), *_factors(self), *_classes(self), *_codes(self), *self.notes)
 
     def sentences(self) -> list[str]:
         """The findings as sentences, with the section of 003 that they concern."""

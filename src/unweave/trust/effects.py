@@ -260,9 +260,8 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     lighter = (without_codes(evidence, diagnosis.dead_codes),) if _some_collapsed(evidence, diagnosis) else ()
     # rows of one subject have the factors of the subject together, however independent those of subjects are
     dependent = bool(set_free or diagnosis.free_pairs) or clusters(evidence.factors) is not None
-    few = evidence.n_rows < ENOUGH_ROWS
-    extra = counterpart.redundant_codes() > 0
-    if not (dependent or extra or few):
+    few, extra = evidence.n_rows < ENOUGH_ROWS, counterpart.redundant_codes() > 0
+    if not any((dependent, extra, few)):
         return Steps(tuple(steps), without_collapsed=lighter, observed=observed)
     draws = _Draw(counterpart, seed)
     drawn = independent_draws(evidence, free.factor_names, FEW_DRAWS, seed) if dependent else ()

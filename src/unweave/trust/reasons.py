@@ -129,7 +129,8 @@ def _judged(score: Score, floor: NoiseFloor) -> tuple[Level, Reason] | None:
     """The level and the reason that follow from the noise floor alone; None if the floor gives no reason."""
     share = _share_of_noise(score, floor.floor)
     if abs(score.best - floor.floor) < HARDLY * NEXT_TO_NOTHING:
-        return Level.DO_NOT_USE, _reason(Finding("noise_scores_high", floor=floor.floor), floor)
+        leaks = score.lower_is_better and score.raw > max(floor.draws, default=math.inf)  # more than all random codes
+        return None if leaks else (Level.DO_NOT_USE, _reason(Finding("noise_scores_high", floor=floor.floor), floor))
     if math.isnan(share):
         return None
     value, noise, calibrated, p_value = score.value, floor.floor, floor.calibrated, floor.p_value

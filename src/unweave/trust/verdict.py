@@ -142,8 +142,7 @@ def verdicts(
     >>> found["mcc"].level, found["r2"].level
     ('caution', 'trust')
     """
-    if isinstance(untried, str) or not isinstance(untried, Collection):
-        raise OptionError("untried is no collection: give the labels of metrics in a list or a set.")
+    _check_scores(metrics, scores, untried)
     pairing = {
         label: metric
         for label, metric in metrics.items()
@@ -153,8 +152,6 @@ def verdicts(
         steps = check_steps(evidence, diagnosis, seed=seed)
     found = {}
     for label, score in scores.items():
-        if label not in metrics or not isinstance(score, Score):
-            raise OptionError(f"scores[{label!r}] has no metric, or is no Score: give both for every label.")
         metric, floor = metrics[label], (floors or {}).get(label)
         without = _without_meaning(metric, score)
         left_out = label in untried and _pairs_points(card_of(metric).needs)
@@ -170,6 +167,14 @@ def verdicts(
                 not_tried = Reason(Finding("trial_of_sparse_codes"), "", math.nan)
                 found[label] = replace(found[label], reasons=(*found[label].reasons, not_tried))
     return _with_fitting_advice(found, {label: audited_name(metric) for label, metric in metrics.items()})
+
+
+def _check_scores(metrics: Mapping[str, Choice], scores: Mapping[str, Score], untried: Collection[str]) -> None:
+    if isinstance(untried, str) or not isinstance(untried, Collection):
+        raise OptionError("untried is no collection: give the labels of metrics in a list or a set.")
+    for label, score in scores.items():
+        if label not in metrics or not isinstance(score, Score):
+            raise OptionError(f"scores[{label!r}] has no metric, or is no Score: give both for every label.")
 
 
 def check_steps(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Steps | None:

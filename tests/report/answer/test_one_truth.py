@@ -296,9 +296,8 @@ def compared_contradictions(seed, folder):  # noqa: C901 - one list of what must
     return {f"{seed} {names}": wrong} if wrong else {}
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_no_comparison_contradicts_its_parts(seed, tmp_path):
-    assert not compared_contradictions(seed, tmp_path)
+def test_no_comparison_contradicts_its_parts(tmp_path):
+    assert not compared_contradictions(0, tmp_path)
 
 
 @pytest.mark.slow
@@ -364,7 +363,7 @@ def test_nothing_is_said_of_differences_without_a_test():
     assert not any(entry.best for question in answer.questions for entry in question.ranked)
 
 
-@pytest.mark.parametrize("budgets", [(0, 2, 8), pytest.param((1, 3, 8, 15, 30, math.inf), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("budgets", [(0, 8), pytest.param((1, 3, 8, 15, 30, math.inf), marks=pytest.mark.slow)])
 def test_the_metric_of_a_question_does_not_depend_on_the_budget(budgets):
     z, rng = world(2, "correlated")
     codes = encoded("rotated, noise", z, rng)

@@ -148,7 +148,7 @@ def table_after(text, heading):
 def test_verdict_table_has_what_the_summary_has():
     summary = summarise(fake_evaluation())
     head, _, *rows = table_after(markdown_page(fake_evaluation()), "## Verdicts")
-    assert head == ["metric", "score", "floor", "interval", "calibrated", "p", "verdict", "why"]
+    assert head == ["metric", "score", "noise", "interval", "calibrated", "p", "verdict", "why"]
     assert rows[4][:7] == ["mig", "0.041", "0.033", "0.010 to 0.080", "0.008", "0.310", "noise level"]
     assert rows[4][7] == "These codes score like random codes: 0.04, and random codes score 0.03 (p = 0.31)."
     *_, doubted, _ = table_after(markdown_page(fake_evaluation(chosen=ABOVE_NOISE)), "## Verdicts")

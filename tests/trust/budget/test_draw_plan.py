@@ -147,7 +147,7 @@ def worlds():
             yield factors, codes + 0.3 * rng.normal(size=codes.shape)
 
 
-@pytest.mark.parametrize("world", range(9))
+@pytest.mark.parametrize("world", [k if k % 4 == 0 else pytest.param(k, marks=pytest.mark.slow) for k in range(9)])
 def test_a_verdict_does_not_change_with_the_budget_nor_in_a_comparison(world, monkeypatch):
     """Metrics that seem dear, so that small budgets leave some out."""
     factors, codes = list(worlds())[world]

@@ -26,7 +26,7 @@ from unweave.trust.data_health import (
     copies,
     kurtosis,
 )
-from unweave.trust.diagnosis import ClassBalance, DependenceClass, findings_of
+from unweave.trust.diagnosis import ClassBalance, DependenceClass
 
 NORMAL = np.random.default_rng(0).normal(size=(500, 6))
 
@@ -483,7 +483,7 @@ Z = RNG.normal(size=(600, 3))
 
 
 def said(codes, factors=Z):
-    return {finding.kind: finding for finding in findings_of(diagnose(Evidence(factors, codes)))}
+    return {finding.kind: finding for finding in diagnose(Evidence(factors, codes)).findings}
 
 
 def test_codes_of_noise_are_named():
@@ -514,7 +514,7 @@ def test_factors_that_never_vary_or_follow_from_others_are_named():
 def told(**fields):
     """What is said of a diagnosis with these fields, by kind."""
     known = {"n_rows": 100, "n_factors": 2, "n_codes": 2, "rows_looked_at": 100}
-    return {finding.kind: finding for finding in findings_of(Diagnosis(**known | fields))}
+    return {finding.kind: finding for finding in Diagnosis(**known | fields).findings}
 
 
 def pair(kind, correlation, strength, *names):

@@ -1,0 +1,214 @@
+"""Inputs that are not meant so, and words of the sentence that a person reads: an error, a warning, or the result.
+
+The messages of all of these were read by a person; the words keep them from becoming raw or silent.
+"""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import unweave
+from unweave import Posterior, metrics
+
+RNG = np.random.default_rng(0)
+Z = RNG.normal(size=(200, 3))
+C = Z @ RNG.normal(size=(3, 4))
+MISSING = np.where(np.arange(600).reshape(200, 3) == 10, np.nan, Z)
+INFINITE = np.where(np.arange(800).reshape(200, 4) == 22, np.inf, C)
+
+
+class Model:
+    """Not a model."""
+
+
+def written(name, text):
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+PYTHON = {
+    "no codes": (lambda: unweave.evaluate(Z), "pass codes too"),
+    "codes None": (lambda: unweave.evaluate(Z, None, quick=True), "pass codes too"),
+    "different rows": (lambda: unweave.evaluate(Z, C[:150], quick=True), "factors have 200 rows, codes have 150 rows"),
+    "transposed codes": (lambda: unweave.evaluate(Z, C.T, quick=True), "pass codes.T"),
+    "both transposed": (lambda: unweave.evaluate(Z.T, C.T, quick=True), "do not pair up"),
+    "swapped": (
+        lambda: unweave.evaluate(RNG.normal(size=(200, 30)), Z[:, :2], quick=True, metrics="mcc"),
+        "warns: exchange the two",
+    ),
+    "nan factor": (lambda: unweave.evaluate(MISSING, C, quick=True), "'factor 1' (1); fill them in"),
+    "inf code": (lambda: unweave.evaluate(Z, INFINITE, quick=True), "'code 2' is infinite in 1 rows"),
+    "empty": (lambda: unweave.evaluate(np.empty((0, 3)), np.empty((0, 4)), quick=True), "factors have no rows"),
+    "one row": (lambda: unweave.evaluate(Z[:1], C[:1], quick=True), "warns: pass factors.T"),
+    "five rows": (lambda: unweave.evaluate(Z[:5], C[:5], quick=True), "says: needs at least"),
+    "no columns": (lambda: unweave.evaluate(np.empty((200, 0)), C, quick=True), "at least one factor"),
+    "scalar": (lambda: unweave.evaluate(3.0, C, quick=True), "type float, which has no rows"),
+    "string": (lambda: unweave.evaluate("factors.csv", "codes.csv", quick=True), "read the file first"),
+    "complex": (lambda: unweave.evaluate(Z, C + 1j, quick=True), "neither number nor text"),
+    "object mix": (lambda: unweave.evaluate(Z, np.array([[1, "a"]] * 200, dtype=object), quick=True), "contains text"),
+    "text codes": (
+        lambda: unweave.evaluate(Z, pd.DataFrame({"a": ["x"] * 200, "b": range(200)}), quick=True),
+        "leave this column out",
+    ),
+    "constant factors": (lambda: unweave.evaluate(np.ones((200, 2)), C, quick=True), "says: No factor varies"),
+    "constant codes": (lambda: unweave.evaluate(Z, np.ones((200, 2)), quick=True), "says: No code varies"),
+    "id column": (
+        lambda: unweave.evaluate({"id": np.arange(200), "size": Z[:, 0]}, C, quick=True),
+        "warns: counts the rows",
+    ),
+    "text id": (
+        lambda: unweave.evaluate({"name": [f"img_{i}.png" for i in range(200)], "size": Z[:, 0]}, C, quick=True),
+        "leave it out if it is an identifier",
+    ),
+    "one hot": (lambda: unweave.evaluate(np.eye(4)[RNG.integers(0, 4, 200)], C, quick=True), "warns: one-hot"),
+    "ragged list": (lambda: unweave.evaluate([[1, 2], [3]], [[1, 2], [3, 4]], quick=True), "different lengths"),
+    "dict of different lengths": (
+        lambda: unweave.evaluate({"a": Z[:, 0], "b": Z[:100, 1]}, C, quick=True),
+        "different lengths (100, 200)",
+    ),
+    "metric misspelt": (lambda: unweave.evaluate(Z, C, metrics=["mmc"]), "did you mean 'mcc'"),
+    "metric= argument": (lambda: unweave.evaluate(Z, C, metric="mcc"), "write metrics=['mcc']"),
+    "metrics number": (lambda: unweave.evaluate(Z, C, metrics=3), "does not name metrics"),
+    "metrics empty": (lambda: unweave.evaluate(Z, C, metrics=[]), "name at least one"),
+    "metric class": (lambda: unweave.evaluate(Z, C, metrics=[np.mean]), "@unweave.metric"),
+    "unknown option": (lambda: metrics.mig(Z, C, bins=20), "Histogram(bins=20)"),
+    "wrong option type": (lambda: metrics.mcc(Z, C, correlation="kendal"), "'pearson', 'spearman' or 'rdc'"),
+    "kinds unknown name": (
+        lambda: unweave.evaluate(Z, C, kinds={"sise": "continuous"}, quick=True),
+        "but the factors are 'factor 0'",
+    ),
+    "kinds unknown kind": (
+        lambda: unweave.evaluate(Z, C, kinds={"factor 0": "numeric"}, quick=True),
+        "use continuous, ordinal",
+    ),
+    "kinds list short": (lambda: unweave.evaluate(Z, C, kinds=["continuous"], quick=True), "1 entries for 3 factors"),
+    "negative budget": (lambda: unweave.evaluate(Z, C, budget=-1), "seconds from 0"),
+    "level 95": (lambda: unweave.evaluate(Z, C, level=95, metrics="mcc"), "such as 0.95"),
+    "n_seeds 0": (lambda: unweave.evaluate(Z, C, n_seeds=0, metrics="mcc"), "whole number from 1"),
+    "seed text": (lambda: unweave.evaluate(Z, C, seed="a", metrics="mcc", quick=True), "whole number from 0"),
+    "n_jobs 0": (lambda: unweave.evaluate(Z, C, n_jobs=0, metrics="mcc", quick=True), "-1 for all"),
+    "missing fill": (lambda: unweave.evaluate(MISSING, C, missing="mean", quick=True), "use 'refuse' or 'drop'"),
+    "all rows missing": (
+        lambda: unweave.evaluate(np.full((200, 2), np.nan), C, missing="drop", quick=True),
+        "dropping leaves none",
+    ),
+    "names short": (lambda: unweave.evaluate(Z, C, factor_names=["a", "b"], quick=True), "2 factor names for 3"),
+    "names twice": (lambda: unweave.evaluate(Z, C, factor_names=["a", "a", "b"], quick=True), "called 'a'"),
+    "row_groups short": (lambda: unweave.evaluate(Z, C, row_groups=[1, 2], quick=True), "row_groups have 2 rows"),
+    "posterior negative std": (lambda: Posterior(C, -np.ones_like(C)), "log_variance"),
+    "posterior shapes": (lambda: Posterior(C, np.ones((200, 2))), "one spread for each mean"),
+    "tuple": (lambda: unweave.evaluate(Z, (C, np.zeros_like(C)), quick=True, metrics="mcc"), "Posterior(mean"),
+    "compare one array": (lambda: unweave.compare(Z, C, quick=True), "a mapping from names to codes"),
+    "compare empty": (lambda: unweave.compare(Z, {}, quick=True), "a mapping from names to codes"),
+    "compare different rows": (lambda: unweave.compare(Z, {"a": C, "b": C[:100]}, quick=True, metrics="mcc"), "In 'b'"),
+    "compare list names": (
+        lambda: unweave.compare(Z, [C, C], names=["a"], quick=True, metrics="mcc"),
+        "one name for each",
+    ),
+    "compare path": (lambda: unweave.compare(Z, {"a": "a.npy"}, quick=True, metrics="mcc"), "read the file first"),
+    "score of unknown label": (lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True)["mig"], "there are mcc"),
+    "score of unknown representation": (
+        lambda: unweave.compare(Z, {"a": C, "b": C}, metrics="mcc", quick=True)["c"],
+        "'c' is none of them",
+    ),
+    "ladder without": (lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).ladder, "computed with the panel"),
+    "html into missing folder": (
+        lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).to_html("missing/x/report.html"),
+        "cannot be written",
+    ),
+    "html into folder": (lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).to_html("."), "Is a directory"),
+    "load other json": (lambda: unweave.Evaluation.load(written("o.json", '{"a": 1}')), "not an evaluation"),
+    "load text": (lambda: unweave.Evaluation.load(written("o.txt", "hello")), "not an evaluation"),
+    "load missing": (lambda: unweave.Evaluation.load("nothing.json"), "name a file that Evaluation.save wrote"),
+    "grouped missing": (
+        lambda: unweave.compare(Z, {"a": C, "b": C}, metrics="mcc", quick=True).grouped({"a": "A"}),
+        "'b' is in no group",
+    ),
+    "encode no factors": (
+        lambda: unweave.encode(lambda x: x, np.zeros((10, 1, 8, 8)), np.zeros((9, 2))),
+        "one row per image",
+    ),
+    "encode not a model": (
+        lambda: unweave.encode(Model(), np.zeros((10, 1, 8, 8)), np.zeros((10, 2))),
+        "pass a function of images",
+    ),
+    "encode returns scalar": (
+        lambda: unweave.encode(lambda x: 3.0, np.zeros((10, 1, 8, 8)), np.zeros((10, 2))),
+        "one row per image",
+    ),
+    "explain unknown": (lambda: unweave.explain("mcx"), "on the command line"),
+    "unweave.scor": (lambda: unweave.scor, "use unweave.Score"),
+    "unweave.mcc": (lambda: unweave.mcc(Z, C), "unweave.metrics.mcc"),
+    "plot unknown": (lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).plot("bar"), "choose one of scores"),
+    "to_frame backend": (
+        lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).to_frame("spark"),
+        "'pandas', 'polars'",
+    ),
+}
+COMMANDS = {
+    "score nothing.npz": "There is no file nothing.npz",
+    "score odd.npz": "no array 'factors' but 'x', 'y'",
+    "score fake.npz": "not a complete .npz file",
+    "score x.xlsx": "unsupported format (.xlsx)",
+    "score empty.csv": "it is empty",
+    "score head.csv --factors size": "The factors have no rows",
+    "score t.csv": "name the factors with --factors A,B",
+    "score t.csv --factors sise": "no column 'sise' but 'size', 'hue', 'c0'",
+    "score t.csv --factors size,hue,c0": "--factors names all columns",
+    "score t.csv --factors size --codes emb_*": "No name in t.csv fits 'emb_*'",
+    "score semi.csv --factors size": "separated by semicolons",
+    "score ok.npz --metrics mmc": "did you mean 'mcc'?",
+    "score ok.npz --kinds a=continuous": "the factors are 'factor 0', 'factor 1'",
+    "score ok.npz --html missing/r.html": "there is no folder missing",
+    "score ok.npz --budget -3": "not in the range",
+    "score ok.npz --metric mcc": "Did you mean '--metrics'?",
+    "score a.npy": "pass two files",
+    "compare ok.npz ok.npz": "A file is named twice",
+    "explain mmc": "did you mean 'mcc'?",
+    "report ok.npz --html r.html": "name a file that Evaluation.save wrote",
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_python_says_what_is_wrong(folder, name):
+    call, words = PYTHON[name]
+    how, _, rest = words.partition(": ") if words.startswith(("warns: ", "says: ")) else ("fails", "", words)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        if how == "fails":
+            with pytest.raises((unweave.UnweaveError, AttributeError)) as caught:
+                call()
+            said = str(caught.value)
+        else:
+            said = str(call())
+    if how == "warns":
+        said = " ".join(str(each.message) for each in warned)
+    assert rest in " ".join(said.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_say_what_is_wrong(folder, command):
+    from click.testing import CliRunner
+
+    from unweave.cli import main
+
+    table = Z[:, :2]
+    np.savez("ok.npz", factors=table, codes=table)
+    np.savez("odd.npz", x=table, y=table)
+    np.save("a.npy", table)
+    pd.DataFrame({"size": table[:, 0], "hue": table[:, 1], "c0": table.sum(axis=1)}).to_csv("t.csv", index=False)
+    written("semi.csv", Path("t.csv").read_text(encoding="utf-8").replace(",", ";"))
+    for name, text in {"empty.csv": "", "head.csv": "size,hue,c0\n", "fake.npz": "hello", "x.xlsx": "PK"}.items():
+        written(name, text)
+    result = CliRunner().invoke(main, command.split())
+    assert result.exit_code == 2
+    assert COMMANDS[command] in " ".join(result.output.split())
