@@ -203,9 +203,9 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
         return matrix
     plain = correlation == Pearson() and evidence.sparse_codes is None and evidence.permuted_from is None
     if plain and all(kind.is_numeric for kind in evidence.kinds):
-        matrix = correlations.product_correlation_matrix(evidence.factors, evidence.codes)
-        if matrix is not None:
-            return matrix
+        from_products = correlations.product_correlation_matrix(evidence.factors, evidence.codes)
+        if from_products is not None:
+            return from_products
     bases = factor_bases(evidence, correlation)
     if evidence.sparse_codes is not None:
         sparse = own_or_default(SparseCorrelation.of_sparse_codes, correlation)(bases, evidence.sparse_codes)
@@ -475,33 +475,41 @@ def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, s
             original = evidence if evidence.permuted_from is None else evidence.permuted_from[0]
         key = evidence if evidence.has_blocks else original
         fits.setdefault(id(key), (original, []))[1].append(evidence)
-    found = {}
+    found: dict[int, Importance] = {}
     for original, alike in fits.values():
-        train, test = original.split(test_share, seed)
-        codes = probed_codes(original if alike[0].permuted_from is None else alike[0], probe)
-        unit_of = np.arange(alike[0].n_codes)
-        if alike[0].has_blocks:
-            codes, unit_of = _with_readouts(alike[0], train, test)
-        pairs = [(evidence, j) for evidence in alike for j in np.flatnonzero(varying(evidence)).tolist()]
-        targets = [_targets(evidence, j) for evidence, j in pairs]
-        own = [evidence.places_in_whole if evidence.whole is original else None for evidence, _ in pairs]
-        whole = [_spread(target, rows, original.n_rows) for target, rows in zip(targets, own, strict=True)]
-        options: dict[str, Any] = {}
-        if any(rows is not None for rows in own):
-            options["used"] = [np.isin(train, rows, assume_unique=True) for rows in own]
-        fit = own_or_default(Probe.probe_each, probe)
-        probed = fit(codes[train], [target[train] for target in whole], codes[test], seed, **options)
-        for evidence in alike:
-            matrix = np.full((unit_of.max() + 1, evidence.n_factors), np.nan)
-            found[id(evidence)] = Importance(matrix, *np.full((2, evidence.n_factors), np.nan))
-        for (evidence, j), target, rows, (weights, predicted) in zip(pairs, whole, own, probed, strict=True):
-            of, sides, here = found[id(evidence)], (train, test), predicted
-            if rows is not None:
-                tested = np.isin(test, rows, assume_unique=True)
-                sides, here = (train[np.isin(train, rows, assume_unique=True)], test[tested]), predicted[tested]
-            of.matrix[:, j] = weights if unit_of.size == len(of.matrix) else np.bincount(unit_of, weights)
-            of.skill[j], of.accuracy[j] = _held_out(here, target, *sides)
+        found |= _importances(original, alike, probe, test_share, seed)
     return [found[id(evidence)] for evidence in evidences]
+
+
+def _importances(
+    original: Evidence, alike: Sequence[Evidence], probe: Probe, test_share: float, seed: int
+) -> dict[int, Importance]:
+    """Importances of permutations or parts of the same rows, by the id of the evidence."""
+    found = {}
+    train, test = original.split(test_share, seed)
+    codes = probed_codes(original if alike[0].permuted_from is None else alike[0], probe)
+    unit_of = np.arange(alike[0].n_codes)
+    if alike[0].has_blocks:
+        codes, unit_of = _with_readouts(alike[0], train, test)
+    pairs = [(evidence, j) for evidence in alike for j in np.flatnonzero(varying(evidence)).tolist()]
+    targets = [_targets(evidence, j) for evidence, j in pairs]
+    own = [evidence.places_in_whole if evidence.whole is original else None for evidence, _ in pairs]
+    whole = [_spread(target, rows, original.n_rows) for target, rows in zip(targets, own, strict=True)]
+    used = [np.isin(train, rows, assume_unique=True) for rows in own if rows is not None]  # of parts, or of none
+    options: dict[str, Any] = {"used": used} if used else {}
+    fit = own_or_default(Probe.probe_each, probe)
+    probed = fit(codes[train], [target[train] for target in whole], codes[test], seed, **options)
+    for evidence in alike:
+        matrix = np.full((unit_of.max() + 1, evidence.n_factors), np.nan)
+        found[id(evidence)] = Importance(matrix, *np.full((2, evidence.n_factors), np.nan))
+    for (evidence, j), target, rows, (weights, predicted) in zip(pairs, whole, own, probed, strict=True):
+        of, sides, here = found[id(evidence)], (train, test), predicted
+        if rows is not None:
+            tested = np.isin(test, rows, assume_unique=True)
+            sides, here = (train[np.isin(train, rows, assume_unique=True)], test[tested]), predicted[tested]
+        of.matrix[:, j] = weights if unit_of.size == len(of.matrix) else np.bincount(unit_of, weights)
+        of.skill[j], of.accuracy[j] = _held_out(here, target, *sides)
+    return found
 
 
 def _fitted_with(evidence: Evidence, test_share: float, seed: int) -> Evidence:
@@ -509,7 +517,7 @@ def _fitted_with(evidence: Evidence, test_share: float, seed: int) -> Evidence:
     if evidence.permuted_from is not None:
         return evidence.permuted_from[0]
     whole, rows = evidence.whole, evidence.places_in_whole
-    if whole is None or rows is None or evidence.sparse_codes is not None:
+    if whole is None or rows is None or evidence.sparse_codes is not None or evidence.has_blocks:
         return evidence
     shared = whole.n_rows <= ROWS_OF_PARTS * evidence.n_rows
     # a part of row groups may have no test rows of the whole
