@@ -1,5 +1,6 @@
-"""Run the benchmarks, print a table, and add the figures to history.csv; the exit code is 1 if a target is not met.
+"""Run the benchmarks, print a table, and add each figure to history.csv; the exit code is 1 if a target is not met.
 
+A benchmark that fails is named at the end, and the others run.
 ``python -m benchmarks --check`` runs the hot kernels alone, in a few seconds, and writes nothing.
 """
 
@@ -68,24 +69,32 @@ def main(names: list[str]) -> int:
     facts = machine_facts()
     print(", ".join(f"{name} {fact}" for name, fact in facts.items()), HEADING, sep="\n\n")
     measured: dict[str, Measurement] = {}
+    missed, commit = [], _commit()
     for name in names or BENCHMARKS:
-        measured[name] = BENCHMARKS[name]()
-        for _ in range(ATTEMPTS - 1 if check else 0):  # another process may have slowed one side only
-            if measured[name].met is False:
-                measured[name] = BENCHMARKS[name]()
+        try:
+            measured[name] = BENCHMARKS[name]()
+            for _ in range(ATTEMPTS - 1 if check else 0):  # another process may have slowed one side only
+                if measured[name].met is False:
+                    measured[name] = BENCHMARKS[name]()
+        except Exception as error:
+            print(f"{name} failed: {type(error).__name__}: {error}", flush=True)
+            missed.append(name)
+            continue
         print(*measured[name].lines(name), sep="\n", flush=True)
-    missed = [name for name, measurement in measured.items() if measurement.met is False]
+        missed += [name] if measured[name].met is False else []
+        if not check:  # at once, so that a run that is stopped keeps its figures
+            _add_to_history(name, measured[name], commit, facts["numpy"])
     print(f"\nTargets not met: {', '.join(missed)}." if missed else "\nAll targets met.")
-    if check:
-        return 1 if missed else 0
-    with HISTORY.open("a", newline="", encoding="utf-8") as history:
-        row = (time.strftime("%Y-%m-%d", time.gmtime()), _commit(), facts["numpy"])
-        csv.writer(history).writerows(
-            (*row, name, f"{found.figure:.3g}", found.met) for name, found in measured.items()
-        )
-    plain = {name: measurement.as_plain_data() for name, measurement in measured.items()}
-    RESULTS.write_text(json.dumps({"machine": facts, "measurements": plain}, indent=2) + "\n")
+    if not check:
+        plain = {name: measurement.as_plain_data() for name, measurement in measured.items()}
+        RESULTS.write_text(json.dumps({"machine": facts, "measurements": plain}, indent=2) + "\n")
     return 1 if missed else 0
+
+
+def _add_to_history(name: str, found: Measurement, commit: str, numpy: str) -> None:
+    with HISTORY.open("a", newline="", encoding="utf-8") as history:
+        row = (time.strftime("%Y-%m-%d", time.gmtime()), commit, numpy, name, f"{found.figure:.3g}", found.met)
+        csv.writer(history).writerow(row)
 
 
 def _commit() -> str:

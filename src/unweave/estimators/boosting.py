@@ -185,14 +185,15 @@ def grown(
             half = first.shape[2] // 2
             sums = _children(first[:, :, :half], sums[0]), _children(first[:, :, half:], sums[1])
         flat = sums[0].reshape(BINS, -1), sums[1].reshape(BINS, -1)
-        found = best_split(flat, n_codes, min_leaf, np.tile(least, 2**level))
-        code, cut, gain = (each.reshape(2**level, n_trees) for each in found[:3])
+        codes_of_nodes, cuts_of_nodes, gains, means = best_split(flat, n_codes, min_leaf, np.tile(least, 2**level))
+        code, cut = codes_of_nodes.reshape(2**level, -1), cuts_of_nodes.reshape(2**level, -1)
+        gain = gains.reshape(2**level, -1)
         for at, added in zip(code, gain, strict=True):
             gained[at, np.arange(n_trees)] += added
         step(leaf, binned.bins, code, cut)
         codes.append(code)
         cuts.append(cut)
-    return Trees(np.concatenate(codes), np.concatenate(cuts), found[3].reshape(2**depth, n_trees)), leaf, gained
+    return Trees(np.concatenate(codes), np.concatenate(cuts), means.reshape(2**depth, n_trees)), leaf, gained
 
 
 def _children(first: Floats, parents: Floats) -> Floats:

@@ -92,7 +92,8 @@ class Probe(Protocol):
             fitted = (self.regress if target.ndim == 2 else self.classify)(codes[rows], target[rows], seed)
             return fitted.importance, fitted.predict(unseen)
 
-        pairs = zip(targets, used or [slice(None)] * len(targets), strict=True)
+        rows: Sequence[Any] = [slice(None)] * len(targets) if used is None else used
+        pairs = zip(targets, rows, strict=True)
         return list(joblib.Parallel(require="sharedmem")(joblib.delayed(probed)(*pair) for pair in pairs))
 
     def prepared(self, codes: FloatArray) -> PreparedProbe:

@@ -203,9 +203,9 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
         return matrix
     plain = correlation == Pearson() and evidence.sparse_codes is None and evidence.permuted_from is None
     if plain and all(kind.is_numeric for kind in evidence.kinds):
-        matrix = correlations.product_correlation_matrix(evidence.factors, evidence.codes)
-        if matrix is not None:
-            return matrix
+        from_products = correlations.product_correlation_matrix(evidence.factors, evidence.codes)
+        if from_products is not None:
+            return from_products
     bases = factor_bases(evidence, correlation)
     if evidence.sparse_codes is not None:
         sparse = own_or_default(SparseCorrelation.of_sparse_codes, correlation)(bases, evidence.sparse_codes)
@@ -518,7 +518,7 @@ def _fitted_with(evidence: Evidence, test_share: float, seed: int) -> Evidence:
     if evidence.permuted_from is not None:
         return evidence.permuted_from[0]
     whole, rows = evidence.whole, evidence.places_in_whole
-    if whole is None or rows is None or evidence.sparse_codes is not None:
+    if whole is None or rows is None or evidence.sparse_codes is not None or evidence.has_blocks:
         return evidence
     shared = whole.n_rows <= ROWS_OF_PARTS * evidence.n_rows
     # a part of row groups may have no test rows of the whole

@@ -125,7 +125,7 @@ LEAST_SHARE = 0.5  # share of the budget that is left for draws, however long sc
 
 SOME_ROWS = 3000  # number of rows for parts and trials that are too expensive on all rows
 
-ROWS_OF_DRAWS = 1500  # the same for permutations
+ROWS_OF_DRAWS = 1500  # the same for permutations, if there are more than twice as many
 
 DEAR = 0.1  # seconds of a part on all rows that are too expensive
 
@@ -224,12 +224,11 @@ def draw_plan(
     """
     sizes, n = DataSizes.of(evidence), evidence.n_rows
     widest = replace(sizes, n_codes=n_codes or sizes.n_codes)
-    each, few = {work.name: work for work in works.values()}, min(n, SOME_ROWS)
+    each = {work.name: work for work in works.values()}
     rows, most, scored = {}, {}, {}
     for name, work in each.items():
-        scored[name] = _rows_scored(work, n) if parts_of_some_rows else n
-        rows[name] = min(n, ROWS_OF_DRAWS) if some_rows and work.seconds_of_permutation(sizes) > DEAR_DRAW else n
-        most[name] = few if parts_of_some_rows and not work.fixed_rows and work.seconds(widest) > DEAR else n
+        rows[name] = _rows_of_draw(work, sizes) if some_rows else n
+        scored[name], most[name] = _rows_of_part(work, n, work.seconds(widest)) if parts_of_some_rows else (n, n)
     draw = {name: work.seconds_of_permutation(sizes, rows[name]) for name, work in each.items()}
     part = {name: work.seconds(sizes, min(scored[name] // 2, most[name])) for name, work in each.items()}
     trial = {name: sum(work.seconds(DataSizes.of(other)) for other in tried) for name, work in each.items()}
@@ -256,8 +255,17 @@ def draw_plan(
     )
 
 
-def _rows_scored(work: Work, n_rows: int) -> int:
-    return min(n_rows, int(work.most_rows)) if work.fixed_rows and work.most_rows is not None else n_rows
+def _rows_of_draw(work: Work, sizes: DataSizes) -> int:
+    """Number of rows of a permutation."""
+    n = sizes.n_rows
+    return ROWS_OF_DRAWS if n > 2 * ROWS_OF_DRAWS and work.seconds_of_permutation(sizes) > DEAR_DRAW else n
+
+
+def _rows_of_part(work: Work, n: int, seconds: float) -> tuple[int, int]:
+    """Number of rows that the score uses, of which parts are taken, and largest number of rows of a part."""
+    if work.fixed_rows:
+        return min(n, int(work.most_rows or n)), n
+    return n, min(n, SOME_ROWS) if seconds > DEAR else n
 
 
 def _affordable(

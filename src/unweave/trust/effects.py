@@ -252,9 +252,7 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     Redundant factors that no code responds to are removed. Redundant factors that some code responds to are varied
     freely in the step to independent factors. More than 3,000 rows are represented by so many of them.
     """
-    observed = evidence
-    if may_use_some_rows(evidence):  # a change between two scores of as many rows needs no more of them
-        evidence = some_rows(evidence, SOME_ROWS, seed)
+    observed, evidence = evidence, _enough_rows(evidence, seed)
     free, set_free, counterpart = _free_factors(evidence, diagnosis, seed)
     steps = [CheckStep("redundant factors", (evidence,), (free,))] if free.n_factors < evidence.n_factors else []
     lighter = (without_codes(evidence, diagnosis.dead_codes),) if _some_collapsed(evidence, diagnosis) else ()
@@ -276,6 +274,11 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     control = draws(FEW_DRAWS, where="here", same_codes=True) if any(step.modelled for step in steps) else ()
     halves = _halves(evidence, seed) if few else ()
     return Steps(tuple(steps), real, control, lighter, halves, counterpart.each_factor_told, observed, set_free)
+
+
+def _enough_rows(evidence: Evidence, seed: int) -> Evidence:
+    """At most 3,000 rows where rows may be chosen: the change between two scores of as many rows needs no more."""
+    return some_rows(evidence, SOME_ROWS, seed) if may_use_some_rows(evidence) else evidence
 
 
 def _free_factors(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> tuple[Evidence, tuple[str, ...], Counterpart]:
