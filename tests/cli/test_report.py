@@ -61,7 +61,7 @@ def test_report_of_a_saved_evaluation_is_that_of_the_evaluation(data):
     [
         (["report", "none.json"], "There is no report to write: name a file with --html"),
         (["report", "none.json", "--html", "a.html"], "none.json cannot be read: No such file"),
-        (["report", "one.npz", "--html", "a.html"], "one.npz is not text"),
+        (["report", "one.npz", "--html", "a.html"], "one.npz cannot be read: it is not text"),
         (
             ["score", "one.npz", "--metrics", "mcc", "--html", "no/such/a.html"],
             "a.html cannot be written: there is no folder",

@@ -232,7 +232,7 @@ def test_a_frame_has_the_numbers_of_every_check(evaluation):
 @pytest.mark.parametrize(("n", "shown"), [(2, "'a', 'b'"), (4, "'a', 'b', 'c', 'd'"), (5, "'a', 'b', 'c', 'd', ...")])
 def test_four_representations_are_named(n, shown):
     several = Evaluation((), SimpleNamespace(representations=dict.fromkeys("abcdefg"[:n])))
-    with pytest.raises(InputError, match=re.escape(f"There are {n} representations ({shown}): write evaluation")):
+    with pytest.raises(InputError, match=re.escape(f"There are {n} representations ({shown}): write one")):
         several["mcc"]
 
 

@@ -230,7 +230,7 @@ def test_input_is_copied():
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "Two factors are called 'a': give every column a name of its own"),
         (pa.Table.from_arrays([pa.array([1])] * 2, names=["a", "a"]), "Two factors are called 'a'"),
         ({"1": [1], 1: [2]}, "Two factors are called '1'"),
-        ("factors.csv", "factors are an object of type str, which has no rows: pass an array"),
+        ("factors.csv", "factors are an object of type str, which has no rows: read the file first"),
         (pl.LazyFrame({"a": [1]}), "factors are an object of type LazyFrame, which has no rows"),
         (TorchLike(1.0), "factors are an object of type TorchLike, which has no rows"),
     ],

@@ -57,8 +57,8 @@ RECORDS = (
         "ProbeReport",
         "Similarity",
         "Environments",
+        "Recovery",
         "Unlabelled",
-        "Environments",
     ),
     *("Audit", "Comparison", "Interval", "SamplesNeeded", "Verdict", "Fleet", "TrainedModel", "Measurement", "History"),
     *("CodeUsage", "ConceptReport", "DictionaryMatching", "ScreenedCodes", "SingleCodes", "SparseProbes"),
@@ -445,7 +445,7 @@ def records():
         unweave.similarity(Z, Z),
         unweave.environments(Z, np.where(np.arange(ROWS) % 2, "observational", "a")),
         unweave.unlabelled({"a": Z, "b": Z**2}),
-        unweave.environments(Z, np.where(np.arange(ROWS) % 2, "observational", "a")),
+        unweave.recovery(Z, Z**2),
         unweave.audit(
             unweave.metrics.mcc,
             n_seeds=2,

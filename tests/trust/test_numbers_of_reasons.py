@@ -35,17 +35,21 @@ def correlation(evidence):
     return abs(np.corrcoef(evidence.factors, rowvar=False)[0, 1])
 
 
+def observed(evidence):
+    """Whether these are the observed codes, or those of some of the rows."""
+    return np.isin(evidence.codes, TURNED).all()
+
+
 @made_up(bounds=(0.0, 1.0))
 def off_here(evidence):
     """1 for the observed codes, .5 for all others, and .45 if factors do not correlate."""
-    here = np.array_equal(evidence.codes, TURNED)
-    return Score(1.0 if here else 0.5 if correlation(evidence) > 0.5 else 0.45)
+    return Score(1.0 if observed(evidence) else 0.5 if correlation(evidence) > 0.5 else 0.45)
 
 
 @made_up(bounds=(0.0, 1.0))
 def a_little_off(evidence):
     """The score of modelled codes has an error of .08, and independent factors change the score by .12."""
-    if np.array_equal(evidence.codes, TURNED):
+    if observed(evidence):
         return Score(0.5)
     return Score(0.58 if correlation(evidence) > 0.5 else 0.46)
 
