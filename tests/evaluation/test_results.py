@@ -34,7 +34,7 @@ def test_json_gives_the_same_evaluation_back(evaluation):
 
 def test_json_says_its_schema_data_and_versions(evaluation):
     content = json.loads(evaluation.to_json())
-    assert content["schema"] == "unweave.evaluation/5"
+    assert content["schema"] == "unweave.evaluation/6"
     assert (content["data"]["n_rows"], content["data"]["n_dropped"]) == (80, 0)
     assert {"unweave", "numpy", "python"} <= set(content["data"]["versions"])
     assert len({entry["fingerprint"] for entry in content["data"]["representations"].values()}) == 2

@@ -91,6 +91,6 @@ def test_markup_in_every_string_of_an_evaluation_runs_nowhere(evaluation):
 
 
 def test_nesting_without_end_is_refused():
-    deep = '{"schema": "unweave.evaluation/5", "rows": [], "data": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    deep = '{"schema": "unweave.evaluation/6", "rows": [], "data": ' + "[" * 100_000 + "]" * 100_000 + "}"
     with pytest.raises(InputError, match="not an evaluation"):
         Evaluation.from_json(deep)

@@ -301,7 +301,7 @@ def _of_first_seeds(rows: Sequence[Row]) -> list[Said]:
     ]
 
 
-SCHEMA = "unweave.evaluation/5"
+SCHEMA = "unweave.evaluation/6"
 
 Shown = TypeVar("Shown")
 
