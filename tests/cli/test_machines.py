@@ -54,9 +54,9 @@ def test_every_command_prints_json():
     [
         (["metrics"], "metrics/1"),
         (["explain", "mig"], "explain/1"),
-        (["score", "a.npz", "--metrics", "mcc,r2", "--budget", "2"], "evaluation/5"),
-        (["score", "a.npz", "--quick"], "evaluation/5"),
-        (["compare", "a.npz", "b.npz", "--metrics", "r2", "--budget", "2"], "evaluation/5"),
+        (["score", "a.npz", "--metrics", "mcc,r2", "--budget", "2"], "evaluation/6"),
+        (["score", "a.npz", "--quick"], "evaluation/6"),
+        (["compare", "a.npz", "b.npz", "--metrics", "r2", "--budget", "2"], "evaluation/6"),
         (["probe", "a.npz", "--probes", "linear"], "probe/1"),
         (["unlabelled", "a.npz", "b.npz"], "unlabelled/1"),
         (["dictionaries", "w.npy", "w.npy"], "dictionaries/1"),
