@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from unweave.errors import InputError
 from unweave.sentences import filled, printable, say, templates
 
 Quantity = float | str
@@ -158,7 +159,13 @@ class NumberRange:
 def _sentence(finding: Finding, quantities: Mapping[str, Any]) -> str:
     first, *others = finding.factors or ("",)
     about = {"factors": finding.factors, "factor": first, "other_factors": others, "codes": finding.codes}
-    return filled(templates()["findings"][finding.kind], {**quantities, **about, "code": "".join(finding.codes[:1])})
+    values = {**quantities, **about, "code": "".join(finding.codes[:1])}
+    try:
+        return filled(templates()["findings"][finding.kind], values)
+    except KeyError as missing:
+        raise InputError(
+            f"A finding {finding.kind!r} states no {missing}: the file that it was read from is damaged."
+        ) from None
 
 
 def _plain(quantity: Any) -> Quantity:

@@ -19,7 +19,8 @@ from public_calls import CALLED, NOT_CALLED, PUBLIC, RECORDS, draw_public, recor
 import unweave
 from unweave import InputWarning, MetricError, MetricUndefined, Score, UnweaveError, evaluate
 from unweave.estimators.probes import BoostedTrees
-from unweave.metrics import CATALOGUE, mcc
+from unweave.findings import Finding
+from unweave.metrics import CATALOGUE, dci_explicitness, mcc
 
 OURS = (UnweaveError, MetricUndefined, MetricError)
 MOST_SECONDS = 20.0
@@ -180,12 +181,19 @@ def test_calls_that_once_went_wrong(seed):
         lambda _: evaluate(CODES, CODES, metrics=["mcc"], quick=True, progress=False).to_latex(metrics=math.inf),
         lambda _: unweave.metrics.screening.screened_codes(None, CODES),
         lambda _: BoostedTrees(learning_rate=7),
+        lambda _: unweave.environments(CODES, ["a", "observational"] * (len(CODES) // 2)).verdict(CODES),
+        lambda _: mcc(CODES, CODES, kinds=np.array("text")),
+        lambda _: str(Finding("within_model_error")),
     ],
 )
 def test_calls_that_once_went_wrong_are_refused_in_one_line(call, tmp_path):
     with pytest.raises(OURS) as refused:
         call(tmp_path)
     assert not unclear(refused.value)
+
+
+def test_a_test_share_of_nearly_nothing_is_one_row():
+    assert 0 <= dci_explicitness(CODES, CODES, test_share=1e-311).value <= 1
 
 
 def test_every_public_name_is_called_or_has_a_reason():

@@ -213,6 +213,30 @@ def test_rotations_have_the_size_of_the_axes_test():
     assert below <= 18  # 10 expected; 18 has probability .01
 
 
+@pytest.mark.parametrize("order", ["random", "sorted by a", "sorted by b"])
+def test_a_joint_function_is_found_in_any_order_of_rows(order):
+    for seed in range(10):
+        rng = np.random.default_rng([60, seed])
+        a, b = rng.integers(0, 2, size=(2, 400))
+        rows = {"random": np.arange(400), "sorted by a": np.lexsort([b, a]), "sorted by b": np.lexsort([a, b])}[order]
+        codes = (a != b) + 0.01 * rng.normal(size=400)
+        found = ladder(np.column_stack([a, b])[rows], codes[rows])
+        assert all(row.rung in ("joint", "readable") for row in found.rows)
+        assert all(row.dependence_p_value <= 0.02 for row in found.rows if row.rung == "joint")
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_noise_is_as_seldom_significant_for_classes_as_the_level_says(n_classes):
+    """Folds have equal shares of every class, and so must those of permuted factors have."""
+    p_values = []
+    for seed in range(60):
+        rng = np.random.default_rng([n_classes, seed])
+        factors = rng.integers(0, n_classes, size=(200, 2)).astype(str)
+        p_values += [row.p_value for row in ladder(factors, rng.normal(size=(200, 3)), quick=True).rows]
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.12  # .05 expected of 120; .12 has probability .002
+    assert np.mean(np.array(p_values) <= 0.5) <= 0.65
+
+
 @pytest.mark.parametrize("d", [3, 5, 8])
 def test_one_code_of_its_own_is_not_a_random_mixture_whatever_the_others_are(d):
     rng = np.random.default_rng(d)

@@ -18,7 +18,7 @@ from unweave.estimators.correlation import Spearman, best_matching
 from unweave.estimators.energy import SortedColumns, sliced
 from unweave.estimators.independence import Regressors, standardised
 from unweave.evidence import Evidence
-from unweave.evidence.columns import data_frame
+from unweave.evidence.columns import data_frame, quoted
 from unweave.evidence.splits import renumbered
 from unweave.metrics.matrices import unit_correlation_matrix
 from unweave.options import checks_options
@@ -129,8 +129,8 @@ class Environments:
         return self._significant(environment, "p_direct")
 
     def _significant(self, environment: str, of: str) -> tuple[str, ...]:
-        if environment not in self.names:
-            raise OptionError(f"{environment!r} is not an environment: there are {', '.join(self.names)}.")
+        if not isinstance(environment, str) or environment not in self.names:
+            raise OptionError(f"{quoted(environment)} is not an environment: there are {', '.join(self.names)}.")
         rows = (row for row in self.shifts if row.environment == environment)
         return tuple(row.code for row in rows if getattr(row, of) <= 1 - self.level)
 

@@ -181,6 +181,7 @@ def resolved_kinds(
 def _given_by_name(names: tuple[str, ...], given: KindsGiven) -> dict[str, DeclaredKind]:
     if given is None:
         return {}
+    given = given.item() if isinstance(given, np.ndarray) and not given.ndim else given
     if isinstance(given, str) or not isinstance(given, Iterable):
         return {name: _parsed(given) for name in names}
     if isinstance(given, Mapping):

@@ -64,15 +64,21 @@ def dependence_p_value(model: ResponseModel, j: int, codes: CodeTable, rng: np.r
     observed = largest_gain(np.arange(n))
     orders = model.sample.permutations(PERMUTATIONS, rng)
     if model.sample.n_units == n and d > 1:
-        target = model.factors[j].target
-        predicted = np.argsort((target - residual(target))[:, 0], kind="stable")
+        target = model.factors[j].target[:, :1]
+        predicted = (others @ linalg.cho_solve(factored, others.T @ target))[:, 0]
         orders = [_within_strata(predicted, rng) for _ in orders]
     return (1 + sum(largest_gain(order) >= observed for order in orders)) / (PERMUTATIONS + 1)
 
 
-def _within_strata(order: Rows, rng: np.random.Generator) -> Rows:
-    """A permutation that exchanges rows which are near each other in this order; strata begin at a random row."""
-    n = order.size
+def _within_strata(predicted: FloatArray, rng: np.random.Generator) -> Rows:
+    """A permutation that exchanges rows with nearly the same prediction; strata begin at a random row.
+
+    Rows with the same prediction come in random order: their own one, or rounding errors, may sort them by the factor,
+    and would exchange it between rows that have the same value.
+    """
+    n = predicted.size
+    rounded, shuffled = np.round(predicted / (np.abs(predicted).max() + 1e-300), 9), rng.permutation(n)
+    order = shuffled[np.argsort(rounded[shuffled], kind="stable")]
     stratum = np.concatenate([[0], np.arange(rng.integers(1, ALIKE + 1), n, ALIKE), [n]])
     taken = np.empty(n, dtype=np.intp)
     for start, stop in itertools.pairwise(stratum.tolist()):

@@ -102,9 +102,15 @@ class Sample:
         return Sample(np.unique(self.units[index], return_inverse=True)[1], self.kind, block, fold)
 
     def permutations(self, times: int, rng: np.random.Generator) -> list[Rows]:
-        """Orders of rows in which each row takes its factor from a random row of another unit."""
+        """Orders of rows in which each row takes its factor from a random row of another unit.
+
+        Rows are permuted within folds, which have equal shares of every class: a permutation of all rows would undo
+        this, be predicted worse than unrelated codes are, and make them look significant.
+        """
         if self.n_units == self.n_rows:
-            return [rng.permutation(self.n_rows) for _ in range(times)]
+            folds = [np.flatnonzero(self.fold == k) for k in range(self.n_folds)]
+            place = np.argsort(np.concatenate(folds))
+            return [np.concatenate([rng.permutation(rows) for rows in folds])[place] for _ in range(times)]
         place = np.argsort(self.units, kind="stable")
         size = np.bincount(self.units)
         start = np.cumsum(size) - size

@@ -94,7 +94,7 @@ def losses_by_capacity(
     evidence: Evidence, ladder: LinearThenTrees, test_share: float, max_rows: int, seed: int
 ) -> FloatArray:
     """Held-out loss of every probe relative to that of the training mean (probes x d); nan for constant factors."""
-    train, test = evidence.folds(max(2, round(1 / test_share)), seed)[0]
+    train, test = evidence.folds(max(2, round(min(1 / test_share, evidence.n_rows))), seed)[0]
     if evidence.n_rows > max_rows:
         rng, share = random_stream(seed, "probed rows"), max_rows / evidence.n_rows
         train, test = (rng.choice(part, round(share * len(part)), replace=False) for part in (train, test))
