@@ -878,7 +878,7 @@ def _frame_line(row: Row) -> dict[str, Any]:
     score, floor = row.score, row.noise_floor
     line: dict[str, Any] = dict.fromkeys(FRAME_COLUMNS, math.nan)
     line |= {"representation": row.representation, "metric": row.label, "seed": row.seed, "seconds": row.seconds}
-    line |= {"verdict": row.level.value if row.verdict else None}
+    line |= {"verdict": row.level.value if row.verdict or score else None}
     line |= {"note": " ".join(map(str, score.caveats if score else [row.problem]))}
     line |= {} if row.chance is None else {"chance": row.chance}
     line |= {} if score is None else {"value": score.value, "raw": score.raw}

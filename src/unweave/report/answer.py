@@ -375,7 +375,7 @@ UNEXPLAINED = "unexplained variance"
 
 @dataclass(frozen=True)
 class QuestionLine:
-    """A question and its answer: 'yes', 'partly', 'no' or 'not known', by a metric with its score and verdict.
+    """A question and its answer: 'yes', 'partly', 'no', 'not known' or 'not checked', by a metric with its verdict.
 
     ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, ``level`` the verdict, and
     ``part`` says on which codes and rows the score was computed, if not on all. The
@@ -441,7 +441,7 @@ def question_lines(evaluation: Evaluation, representation: str) -> tuple[Questio
         elif row is not None and has_number(row):
             line = line_of(question, row, evaluation)
             counted = [each for each in factor_rows(evaluation, representation) if each.counts]
-            if question.name == "recovery" and counted:
+            if question.name == "recovery" and counted and line.level is not Level.NOT_CHECKED:
                 n_own = sum(each.rung in OWN for each in counted)
                 some = "yes" if n_own == len(counted) else "partly"
                 line = replace(line, answer=some if n_own and line.level is not Level.NOISE else "no")
@@ -477,6 +477,8 @@ def _in_a_word(row: Row, value: float, noise: float | None) -> str:
         return NOT_KNOWN
     if row.level is Level.NOISE:
         return "no"
+    if row.level is Level.NOT_CHECKED:
+        return str(row.level)
     if row.level in (Level.DO_NOT_USE, Level.NO_VERDICT):
         return NOT_KNOWN
     start = row.card.bounds[0] if not row.card.lower_is_better else row.card.bounds[1]
@@ -509,7 +511,8 @@ def _other_content(question: Question, evaluation: Evaluation, representation: s
         sentence = say("unexplained_beside", n=n_unrelated, n_codes=screening.n_codes, share=float(share))
         share = unrelated + (1 - unrelated) * share
     answer = "yes" if share >= 1 - YES else "a little" if share > PARTLY else "no"
-    return QuestionLine(question.name, question.text, question.short, answer, value=float(share), sentence=sentence)
+    known = {"value": float(share), "level": Level.NO_VERDICT, "sentence": sentence}
+    return QuestionLine(question.name, question.text, question.short, answer, **known)
 
 
 def has_number(row: Row) -> bool:
@@ -915,7 +918,7 @@ def _report(
 ) -> str:
     """How far the factors are identified, with the parts of the ladder, and then the trusted scores."""
     lines = lines if any(line.metric for line in lines) else _lines_of_all_metrics(evaluation, representation)
-    if all(line.level is Level.NOT_CHECKED for line in lines):
+    if all(line.level is Level.NOT_CHECKED for line in lines if line.metric):
         return say("not_checked")
     parts = LadderParts.of(evaluation, representation)
     scores = [

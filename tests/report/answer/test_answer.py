@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pytest
@@ -46,11 +47,30 @@ def test_a_row_for_every_factor(turned):
 def test_a_line_for_every_question_that_something_was_computed_for(turned):
     lines = {line.question: line for line in answer_of(turned).questions}
     assert list(lines) == ["recovery", "explicitness", "other content"]
-    assert lines["explicitness"].answer == "yes"
     assert lines["recovery"].metric == "identification"
     assert lines["recovery"].value == turned["identification"].value
     assert lines["recovery"].noise is None  # the floor was not computed
     assert lines["other content"].answer == "no"  # all of the codes' variance is about the factors
+
+
+@pytest.mark.parametrize("unchecked", [{"budget": 0}, {"quick": True}])
+def test_what_was_not_checked_is_called_that_in_every_output(unchecked):
+    found = evaluate(FACTORS, Z, metrics=["identification", "r2"], **unchecked)
+    answer = answer_of(found)
+    asked = [line for line in answer.questions if line.metric]
+    assert [(line.answer, line.level) for line in asked] == [("not checked", "not checked")] * 2
+    assert answer.headline == "All 3 factors have a code of their own."  # by the ladder, which has its own tests
+    assert "not checked" in answer.report
+    stored = json.loads(found.to_json())["answer"]["questions"]
+    assert {line["answer"] for line in stored if line["metric"]} == {"not checked"}
+    assert not any(line["level"] == "not checked" for line in stored if not line["metric"])
+    assert found.to_frame("pandas")["verdict"].tolist() == ["not checked"] * 2
+    page = found.to_html()
+    for output in (str(found), found.to_markdown(), found._repr_html_(), page[page.index("<body") :]):
+        assert output.count("not checked") >= 4  # the answer and the verdict of two questions
+        assert not re.search(
+            r"Own code for each factor\?\W+yes|code of its own\?\W+yes", re.sub("<[^>]*>", " ", output)
+        )
 
 
 def test_the_sentence_to_report_holds_the_trusted_numbers(turned):

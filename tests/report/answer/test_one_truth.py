@@ -139,6 +139,7 @@ def contradictions(found, factors, kinds, codes):  # noqa: C901 - one list of wh
             must(
                 not (line.level == "noise level" and line.answer in ("yes", "partly")), f"{line.metric}: {line.answer}"
             )
+            must((line.level == "not checked") == (line.answer == "not checked"), f"{line.metric}: {line.answer}")
     for row in answer.factors:
         must(row.low is None or row.low <= row.recovery <= row.high, f"{row.factor}: interval of the recovery")
         if row.factor in known:
@@ -157,6 +158,7 @@ def contradictions(found, factors, kinds, codes):  # noqa: C901 - one list of wh
     if answer.questions and answer.questions[0].metric == "identification":
         n = sum(row.counts for row in answer.factors)
         right = "no" if not n_own or answer.questions[0].level == "noise level" else "yes" if n_own == n else "partly"
+        right = "not checked" if answer.questions[0].level == "not checked" else right
         must(answer.questions[0].answer == right, answer.questions[0].answer)
         must(not (n_own == n and right == "no"), f"all have own codes and identification is at noise {own_codes}")
     if answer.contains_nothing:
