@@ -225,7 +225,7 @@ def test_a_frame_has_the_numbers_of_every_check(evaluation):
         expected["chance"] = math.nan if row.chance is None else row.chance
         np.testing.assert_equal({name: line[name] for name in expected}, expected)
         assert (line["seed"], line["seconds"]) == (row.seed, row.seconds)
-        assert line["verdict"] == (row.level if row.verdict else None)
+        assert line["verdict"] == (row.level if row.verdict or row.score else None)
         assert line["note"] == " ".join(map(str, row.score.caveats if row.score else [row.problem]))
 
 

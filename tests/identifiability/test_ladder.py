@@ -225,14 +225,17 @@ def test_a_joint_function_is_found_in_any_order_of_rows(order):
         assert all(row.dependence_p_value <= 0.02 for row in found.rows if row.rung == "joint")
 
 
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_noise_is_as_seldom_significant_for_classes_as_the_level_says(n_classes):
-    """Folds have equal shares of every class, and so must those of permuted factors have."""
+@pytest.mark.parametrize("kind", ["2 classes", "10 classes", "exclusive or", "exponential"])
+def test_what_cannot_be_read_is_as_seldom_significant_as_the_level_says(kind):
+    """Neither folds by class, which repeat chance, nor the choice between values and ranks make p-values too small."""
     p_values = []
     for seed in range(60):
-        rng = np.random.default_rng([n_classes, seed])
-        factors = rng.integers(0, n_classes, size=(200, 2)).astype(str)
-        p_values += [row.p_value for row in ladder(factors, rng.normal(size=(200, 3)), quick=True).rows]
+        rng = np.random.default_rng([1, seed])
+        factors, codes = rng.integers(0, 10 if kind == "10 classes" else 2, size=(200, 2)), rng.normal(size=(200, 3))
+        if kind == "exclusive or":
+            codes = (factors[:, :1] != factors[:, 1:]) + 0.1 * codes[:, :1]
+        factors = rng.exponential(size=(200, 2)) if kind == "exponential" else factors.astype(str)
+        p_values += [row.p_value for row in ladder(factors, codes, quick=True).rows]
     assert np.mean(np.array(p_values) <= 0.05) <= 0.12  # .05 expected of 120; .12 has probability .002
     assert np.mean(np.array(p_values) <= 0.5) <= 0.65
 

@@ -222,20 +222,26 @@ def _checked_sample(evidence: Evidence, varying: Rows, seed: int) -> Sample:
             f"The ladder of {varying.size} factors needs at least {needed} {what} and there are {n_units}: "
             "pass more samples or fewer factors."
         )
-    classes = [evidence.factors[:, j] for j in varying if evidence.kinds[j].has_classes]
-    return sample_of(evidence.factors[:, varying], groups, classes, seed)
+    return sample_of(evidence.factors[:, varying], groups, seed)
 
 
 @dataclass(frozen=True, eq=False)
 class _Linear:
-    """Held-out ridge regressions of all factors that vary, on the scale of each that is predicted best."""
+    """Held-out ridge regressions of all factors that vary: ``scales`` are those of each that are predicted best.
+
+    ``places`` are their columns in ``targets``, and ``all_places`` those of all scales.
+    """
 
     sample: Sample
     codes: CodeTable
     path: read.Path
     targets: FloatArray
     scales: tuple[int, ...]
-    places: tuple[slice, ...]
+    all_places: tuple[tuple[slice, ...], ...]
+
+    @property
+    def places(self) -> list[slice]:
+        return [own[scale] for own, scale in zip(self.all_places, self.scales, strict=True)]
 
 
 @memoised(on="codes")
@@ -263,28 +269,33 @@ def _linear(evidence: Evidence, seed: int) -> _Linear:
     path = read.linear_path(codes, stacked, sample.fold, stacked.shape[1])
     chosen, places, start = [], [], 0
     for each in scales:
-        slices = [slice(start + i * scale.shape[1], start + (i + 1) * scale.shape[1]) for i, scale in enumerate(each)]
+        stops = start + np.cumsum([scale.shape[1] for scale in each])
+        slices = tuple(slice(stop - scale.shape[1], stop) for stop, scale in zip(stops.tolist(), each, strict=True))
         start = slices[-1].stop
         chosen.append(int(np.argmax([read.held_out_r2(path, own, stacked) for own in slices])))
-        places.append(slices[chosen[-1]])
+        places.append(slices)
     return _Linear(sample, codes, path, stacked, tuple(chosen), tuple(places))
 
 
 @memoised(on="factors")
 def _permuted_r2(evidence: Evidence, seed: int) -> tuple[FloatArray, ...]:
-    """Held-out R2 of permutations of every factor that varies.
+    """Held-out R2 of permutations of every factor that varies, each on the scale that is predicted best.
 
     Permutations of the evidence share it: a permuted factor has no other law if the factor was permuted before.
     """
     found = _linear(evidence, seed)
     orders = found.sample.permutations(PERMUTATIONS, random_stream(seed, "permuted factors"))
-    permuted = np.hstack([found.targets[:, own][order] for own in found.places for order in orders])
+    columns = [own for places in found.all_places for own in places]
+    permuted = np.hstack([found.targets[:, own][order] for own in columns for order in orders])
     null = read.linear_path(found.codes, permuted, found.sample.fold, 0)
     r2, start = [], 0
-    for own in found.places:
-        stop = start + PERMUTATIONS * (own.stop - own.start)
-        r2.append(read.held_out_r2s(null, slice(start, stop), own.stop - own.start, permuted))
-        start = stop
+    for places in found.all_places:
+        of_scales = []
+        for own in places:
+            stop = start + PERMUTATIONS * (own.stop - own.start)
+            of_scales.append(read.held_out_r2s(null, slice(start, stop), own.stop - own.start, permuted))
+            start = stop
+        r2.append(np.max(of_scales, axis=0))
     return tuple(r2)
 
 

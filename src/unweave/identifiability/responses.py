@@ -102,15 +102,9 @@ class Sample:
         return Sample(np.unique(self.units[index], return_inverse=True)[1], self.kind, block, fold)
 
     def permutations(self, times: int, rng: np.random.Generator) -> list[Rows]:
-        """Orders of rows in which each row takes its factor from a random row of another unit.
-
-        Rows are permuted within folds, which have equal shares of every class: a permutation of all rows would undo
-        this, be predicted worse than unrelated codes are, and make them look significant.
-        """
+        """Orders of rows in which each row takes its factor from a random row of another unit."""
         if self.n_units == self.n_rows:
-            folds = [np.flatnonzero(self.fold == k) for k in range(self.n_folds)]
-            place = np.argsort(np.concatenate(folds))
-            return [np.concatenate([rng.permutation(rows) for rows in folds])[place] for _ in range(times)]
+            return [rng.permutation(self.n_rows) for _ in range(times)]
         place = np.argsort(self.units, kind="stable")
         size = np.bincount(self.units)
         start = np.cumsum(size) - size
@@ -121,11 +115,13 @@ class Sample:
         return orders
 
 
-def sample_of(factors: FloatArray, row_groups: Rows | None, classes: Sequence[FloatArray], seed: int) -> Sample:
+def sample_of(factors: FloatArray, row_groups: Rows | None, seed: int) -> Sample:
     """Units of the rows, and their split into blocks and folds.
 
     Without row groups, rows that repeat the same factors are one unit if there are 15 units or more, and 60 or more if
-    the levels of the factors are crossed: codes may tell such rows apart without knowing the factor.
+    the levels of the factors are crossed: codes may tell such rows apart without knowing the factor. The split knows
+    nothing else of the factors. Folds with equal shares of all classes repeat a chance correlation of two factors in
+    every fold, where it predicts one of them from codes that depend on both together.
     """
     n_rows = len(factors)
     units, kind = np.arange(n_rows), "rows"
@@ -142,8 +138,7 @@ def sample_of(factors: FloatArray, row_groups: Rows | None, classes: Sequence[Fl
             if (60 if crossed else 15) <= n_units <= n_rows / 2:
                 units, kind = same, "crossed repeats" if crossed else "repeats"
     n_units = int(units.max()) + 1
-    groups = None if kind == "rows" else units
-    block = fold_of_each_row(n_rows, groups, min(BLOCKS, n_units), seed, () if groups is not None else classes)
+    block = fold_of_each_row(n_rows, None if kind == "rows" else units, min(BLOCKS, n_units), seed)
     return Sample(units, kind, block, block % min(FOLDS, n_units))
 
 
