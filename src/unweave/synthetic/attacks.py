@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -27,9 +27,35 @@ def reflection(n_codes: Width) -> FloatArray:
     return np.eye(n_codes) - 2 / n_codes
 
 
+@dataclass(frozen=True)
+class _LinearAttack:
+    """Base class: the codes and as many standard normal variables, transformed by a matrix of four blocks."""
+
+    alpha: Finite = 1.0
+    mixing: Mixing | tuple[tuple[Finite, ...], ...] = "reflection"
+
+    equivalence = "none"
+    changes_codes: ClassVar[bool]  # whether noise is added to the codes, or the codes to the noise
+
+    def attack(self, posterior: Posterior) -> Posterior:
+        """The attacked posterior, which is Gaussian with full covariances."""
+        if posterior.categories:
+            raise InputError(
+                "Attacks are not defined for categorical codes: pass a posterior with Gaussian codes only."
+            )
+        n = posterior.n_gaussian
+        transform = np.eye(2 * n)
+        scaled = self.alpha * mixing_matrix(self.mixing, n)
+        if self.changes_codes:
+            transform[:n, n:] = scaled
+        else:
+            transform[n:, :n] = scaled
+        return _transformed_posterior(posterior, transform)
+
+
 @checks_options
 @dataclass(frozen=True)
-class Redundancy:
+class Redundancy(_LinearAttack):
     """Doubles the number of codes by noisy mixtures of the original ones: (z, alpha U z + noise) (002, Eq 9).
 
     The original codes do not change, so that metrics of single codes or pairs of codes hardly react. If alpha is large,
@@ -40,22 +66,12 @@ class Redundancy:
     [[1.0, 0.0, 0.0, -2.0]]
     """
 
-    alpha: Finite = 1.0
-    mixing: Mixing | tuple[tuple[Finite, ...], ...] = "reflection"
-
-    equivalence = "none"
-
-    def attack(self, posterior: Posterior) -> Posterior:
-        """The attacked posterior, which is Gaussian with full covariances."""
-        n = _gaussian_codes(posterior)
-        scaled = self.alpha * mixing_matrix(self.mixing, n)
-        transform = np.block([[np.eye(n), np.zeros((n, n))], [scaled, np.eye(n)]])
-        return _transformed_posterior(posterior, transform)
+    changes_codes = False
 
 
 @checks_options
 @dataclass(frozen=True)
-class Synergy:
+class Synergy(_LinearAttack):
     """Adds noise to the codes, and the noise itself as further codes: (z + alpha U noise, noise) (002, Eq 10).
 
     If alpha is large, no code carries much information alone; all codes together carry as much as before.
@@ -65,17 +81,7 @@ class Synergy:
     [[1.0, 0.0, 0.0, 0.0]]
     """
 
-    alpha: Finite = 1.0
-    mixing: Mixing | tuple[tuple[Finite, ...], ...] = "reflection"
-
-    equivalence = "none"
-
-    def attack(self, posterior: Posterior) -> Posterior:
-        """The attacked posterior, which is Gaussian with full covariances."""
-        n = _gaussian_codes(posterior)
-        scaled = self.alpha * mixing_matrix(self.mixing, n)
-        transform = np.block([[np.eye(n), scaled], [np.zeros((n, n)), np.eye(n)]])
-        return _transformed_posterior(posterior, transform)
+    changes_codes = True
 
 
 @checks_options
@@ -94,12 +100,6 @@ def mixing_matrix(mixing: Mixing | tuple[tuple[float, ...], ...], n_codes: Width
             "pass the rows of such a matrix, 'reflection' or 'identity'."
         )
     return matrix
-
-
-def _gaussian_codes(posterior: Posterior) -> int:
-    if posterior.categories:
-        raise InputError("Attacks are not defined for categorical codes: pass a posterior with Gaussian codes only.")
-    return posterior.n_gaussian
 
 
 def _transformed_posterior(posterior: Posterior, transform: FloatArray) -> Posterior:

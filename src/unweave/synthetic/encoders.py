@@ -503,6 +503,8 @@ class _BuiltOnAnother:
 
     encoder: Encoder
 
+    adds: ClassVar[str]  # words that follow what the inner encoder applies
+
     @property
     def _depth(self) -> int:
         return 1 + (self.encoder._depth if isinstance(self.encoder, _BuiltOnAnother) else 0)
@@ -514,6 +516,11 @@ class _BuiltOnAnother:
     @property
     def equivalence(self) -> Recovery:
         return self.encoder.equivalence
+
+    @property
+    def applies(self) -> str:
+        """What the inner encoder applies, and what is added to it."""
+        return f"{self.encoder.applies}{self.adds}"
 
     @property
     def loses(self) -> str:
@@ -538,14 +545,11 @@ class Noisy(_BuiltOnAnother):
 
     share: Finite = 0.1
 
+    adds: ClassVar[str] = ", then noise"
+
     def __post_init__(self) -> None:
         if not 0 <= self.share < 1:
             raise OptionError(f"share={self.share} is not a share of noise: use a number from 0 to less than 1.")
-
-    @property
-    def applies(self) -> str:
-        """What the inner encoder applies, and the noise."""
-        return f"{self.encoder.applies}, then noise"
 
     @property
     def loses(self) -> str:
@@ -574,16 +578,13 @@ class Reshaped(_BuiltOnAnother):
     'elementwise'
     """
 
+    adds: ClassVar[str] = ", then a strictly increasing map of each code"
+
     @property
     def equivalence(self) -> Recovery:
         """Elementwise if each code of the inner encoder depends on one factor; none otherwise."""
         inner = self.encoder.equivalence
         return "elementwise" if inner in ("permutation and scale", "elementwise") else "none"
-
-    @property
-    def applies(self) -> str:
-        """What the inner encoder applies, and the monotone maps."""
-        return f"{self.encoder.applies}, then a strictly increasing map of each code"
 
     def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
         """The transformed codes of the inner encoder."""
@@ -604,10 +605,7 @@ class WithCopies(_BuiltOnAnother):
 
     times: Count = 2
 
-    @property
-    def applies(self) -> str:
-        """What the inner encoder applies, and the copies."""
-        return f"{self.encoder.applies}, then copies of every code"
+    adds: ClassVar[str] = ", then copies of every code"
 
     def n_codes(self, n_factors: int) -> int:
         """Number of codes: ``times`` the number of codes of the inner encoder."""
@@ -635,10 +633,7 @@ class WithNoiseCodes(_BuiltOnAnother):
 
     added: Whole = 5
 
-    @property
-    def applies(self) -> str:
-        """What the inner encoder applies, and the noise codes."""
-        return f"{self.encoder.applies}, and additional codes of noise"
+    adds: ClassVar[str] = ", and additional codes of noise"
 
     def n_codes(self, n_factors: int) -> int:
         """Number of codes: that of the inner encoder plus ``added``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -343,18 +344,10 @@ def _ratios(run: str) -> Iterator[Setting]:
         )  # round(7.5) is 8, so this m/d is 1.6 and not 1.5
 
 
-def _encoding_types() -> Iterator[Setting]:
-    encoders = ("E1", "E5", "E6", "E8")
-    yield from _fixed("exp08", encoders, 5, 1000, tuple(WORLDS))
-    yield from _fixed("exp08_d20", encoders, 20, 1000, ("D1",))
-    yield from _ratios("exp08_ratio")
-
-
-def _overcomplete() -> Iterator[Setting]:
-    encoders = ("E3", "E5", "E6", "E7", "E8")
-    yield from _fixed("exp09", encoders, 5, 1000, tuple(WORLDS))
-    yield from _fixed("exp09_d20", encoders, 20, 1600, ("D1",))
-    yield from _ratios("exp09_ratio")
+def _encoding_types(run: str, encoders: tuple[str, ...], n_at_20: int) -> Iterator[Setting]:
+    yield from _fixed(run, encoders, 5, 1000, tuple(WORLDS))
+    yield from _fixed(f"{run}_d20", encoders, 20, n_at_20, ("D1",))
+    yield from _ratios(f"{run}_ratio")
 
 
 def _rows() -> Iterator[Setting]:
@@ -409,8 +402,8 @@ _DECLARED: dict[str, tuple[str, Callable[[], Iterator[Setting]]]] = {
     "exp05": ("factors that are predicted by others", _predictability),
     "exp06": ("dropped factors", _dropped),
     "exp07": ("redundancy against compression", _redundancy),
-    "exp08": ("kinds of codes", _encoding_types),
-    "exp09": ("more codes than factors", _overcomplete),
+    "exp08": ("kinds of codes", partial(_encoding_types, "exp08", ("E1", "E5", "E6", "E8"), 1000)),
+    "exp09": ("more codes than factors", partial(_encoding_types, "exp09", ("E3", "E5", "E6", "E7", "E8"), 1600)),
     "exp10": ("number of rows", _rows),
     "exp11": ("null encoders and rows", _null_rows),
     "exp12": ("does m/d determine the scores?", _structural_ratio),
