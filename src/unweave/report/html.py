@@ -135,11 +135,10 @@ def _png(pixels: NDArray[np.uint8], palette: bytes = b"") -> bytes:
         b"IDAT": zlib.compress(lines, 9),
         b"IEND": b"",
     }
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, content) for kind, content in chunks.items())
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        for kind, content in chunks.items()
+    )
 
 
 Decode = Callable[[NDArray[np.float32]], Any]
@@ -199,7 +198,9 @@ def code_pictures(
     If ``images`` has some images of the data set and their codes, the reconstructions are returned as well.
     """
     means = _decodable(evidence)
-    middle = means[_nearest_to_the_middle(means)]
+    spread = np.maximum(means.std(axis=0), 1e-12)
+    # the row that is nearest to the medians of all codes
+    middle = means[np.square((means - np.median(means, axis=0)) / spread).sum(axis=1).argmin()]
     importance = _importance(evidence)
     factors, shares = _told_most_of(evidence)
     rows = []
@@ -251,11 +252,6 @@ def _told_most_of(evidence: Evidence) -> tuple[list[str], NDArray[np.float64]]:
     shares = np.nan_to_num(information / np.asarray(factor_entropies(evidence, estimator))[None, :])
     best = shares.argmax(axis=1)
     return [evidence.factor_names[j] for j in best], shares[np.arange(len(best)), best]
-
-
-def _nearest_to_the_middle(codes: NDArray[np.float32]) -> int:
-    spread = np.maximum(codes.std(axis=0), 1e-12)
-    return int(np.square((codes - np.median(codes, axis=0)) / spread).sum(axis=1).argmin())
 
 
 def _reconstructed(decode: Decode, images: NDArray[Any], codes: NDArray[Any]) -> str:
