@@ -30,7 +30,7 @@ from unweave.evaluation.choose import (
     expected_seconds,
     fitting_metrics,
 )
-from unweave.evaluation.environments import Environments, environments
+from unweave.evaluation.environments import environments
 from unweave.evaluation.results import (
     Evaluation,
     EvaluationData,
@@ -497,12 +497,19 @@ def _run(
         metrics = list(metrics)  # every representation reads them again, which an iterator does not allow
     is_panel = metrics in (None, "panel")
     given = evidences
-    by_environment = _by_environment(given)  # first, because labels may be wrong
+    # first, because labels may be wrong
+    by_environment = {name: environments(one) for name, one in given.items() if one.environments is not None}
     evidences, screening = screened_first(given, screen, is_panel)
-    of_ladder = _of_ladder(given, evidences)
+    # all codes and rows, also if codes were screened: directions are held out; very many codes are the scored ones
+    of_ladder = given if max(one.n_codes for one in given.values()) <= MOST_IN_LADDER else evidences
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
     chosen = {label: entry for of_one in fitting.values() for label, entry in of_one.items()}
-    jobs = _jobs(evidences, fitting, seeds)
+    jobs = [
+        (name, evidence, label, entry, seed)
+        for name, evidence in evidences.items()
+        for label, entry in fitting[name].items()
+        for seed in (seeds if takes_seed(entry) else [None])
+    ]
     if not jobs:
         raise InputError(_what_is_missing(next(iter(evidences.values()))))
     rows: list[Row] = []
@@ -539,25 +546,6 @@ def _run(
     known |= {"environments": by_environment, "screening": screening}
     data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
-
-
-def _jobs(evidences: Mapping[str, Evidence], fitting: Mapping[str, Any], seeds: Sequence[int]) -> list[tuple[Any, ...]]:
-    """What is scored: representation, evidence, label, metric, and a seed if the metric takes one."""
-    return [
-        (name, evidence, label, entry, seed)
-        for name, evidence in evidences.items()
-        for label, entry in fitting[name].items()
-        for seed in (seeds if takes_seed(entry) else [None])
-    ]
-
-
-def _by_environment(evidences: Mapping[str, Evidence]) -> dict[str, Environments]:
-    return {name: environments(one) for name, one in evidences.items() if one.environments is not None}
-
-
-def _of_ladder(given: Mapping[str, Evidence], scored: Mapping[str, Evidence]) -> Mapping[str, Evidence]:
-    """All codes and rows, also if codes were screened: directions are held out. Very many codes are the scored ones."""
-    return given if max(one.n_codes for one in given.values()) <= MOST_IN_LADDER else scored
 
 
 def _ladders(

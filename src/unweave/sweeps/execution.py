@@ -193,9 +193,14 @@ def _client(address: str) -> Any:
         ) from None
 
 
-def _refuse_wrong(sweep: object, folder: object, n_jobs: object, time_limit: object) -> None:
+def check_n_processes(n_jobs: object) -> None:
+    """Raise an `OptionError` for what is not a number of processes."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
+
+
+def _refuse_wrong(sweep: object, folder: object, n_jobs: object, time_limit: object) -> None:
+    check_n_processes(n_jobs)
     if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit > 0):
         raise OptionError(f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0.")
     if not isinstance(sweep, Sweep):

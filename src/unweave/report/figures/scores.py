@@ -336,8 +336,8 @@ def _panel(axes: Axes, name: Property, points: Sequence[CurvePoint]) -> None:
         names += [f"d = {size}" for size in sizes]
     _limits(axes, name, points, sizes)
     _finish_axes(axes, name, places, reach)
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12)}
-    axes.legend(handles, names, fontsize=7, frameon=False, ncols=3, handlelength=1.8, **below)
+    small = {"fontsize": 7, "frameon": False, "handlelength": 1.8}
+    axes.legend(handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, **small)
 
 
 def _curves(
