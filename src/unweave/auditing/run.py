@@ -332,16 +332,8 @@ def _notes(audit: Audit) -> list[Finding]:
         )
         notes.append(Finding("marks_of_card", equivalence=audit.equivalence, found=marks))
     if audit.red_team is not None:
-        worst = audit.red_team
-        notes.append(
-            Finding(
-                "encoder_of_adversary",
-                product=worst.product,
-                score=worst.score,
-                mixing_share=worst.mixing_share,
-                n_tried=worst.n_tried,
-            )
-        )
+        stated = ("product", "score", "mixing_share", "n_tried")
+        notes.append(Finding("encoder_of_adversary", **{name: getattr(audit.red_team, name) for name in stated}))
     return notes
 
 

@@ -202,7 +202,7 @@ def code_pictures(
     # the row that is nearest to the medians of all codes
     middle = means[np.square((means - np.median(means, axis=0)) / spread).sum(axis=1).argmin()]
     importance = _importance(evidence)
-    factors, shares = _told_most_of(evidence)
+    factors, shares = _most_informed_factors(evidence)
     rows = []
     for i in np.argsort(-importance)[:MOST_CODES]:
         moved = np.repeat(middle[None], N_STEPS, axis=0)
@@ -246,7 +246,7 @@ def _importance(evidence: Evidence) -> NDArray[np.float64]:
     return np.asarray(signal / np.maximum(signal + noise, 1e-300))
 
 
-def _told_most_of(evidence: Evidence) -> tuple[list[str], NDArray[np.float64]]:
+def _most_informed_factors(evidence: Evidence) -> tuple[list[str], NDArray[np.float64]]:
     estimator = Histogram()
     information = np.asarray(mig(evidence, estimator=estimator).parts["mutual_information_matrix"])
     shares = np.nan_to_num(information / np.asarray(factor_entropies(evidence, estimator))[None, :])

@@ -129,11 +129,6 @@ def plain_text(*parts: Any, width: int = 120) -> str:
     return buffer.getvalue().rstrip()
 
 
-def unlabelled_text(found: Unlabelled) -> str:
-    """Return the tables as plain text."""
-    return plain_text(unlabelled_table(found))
-
-
 def _agreement(found: Unlabelled) -> list[Table | Text]:
     if not found.pairs:
         return [
@@ -294,11 +289,6 @@ def environments_table(found: Environments) -> list[Any]:
         "than the other codes explain, and 'shift' is the largest of them: 0 for the same distribution, 1 at most."
     )
     return [table, *map(Text, [*texts, *found.notes])]
-
-
-def environments_text(found: Environments) -> str:
-    """The same as plain text."""
-    return plain_text(*environments_table(found))
 
 
 def _few(names: Sequence[str]) -> str:
