@@ -504,12 +504,7 @@ def _run(
     of_ladder = given if max(one.n_codes for one in given.values()) <= MOST_IN_LADDER else evidences
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
     chosen = {label: entry for of_one in fitting.values() for label, entry in of_one.items()}
-    jobs = [
-        (name, evidence, label, entry, seed)
-        for name, evidence in evidences.items()
-        for label, entry in fitting[name].items()
-        for seed in (seeds if takes_seed(entry) else [None])
-    ]
+    jobs = _jobs(evidences, fitting, seeds)
     if not jobs:
         raise InputError(_what_is_missing(next(iter(evidences.values()))))
     rows: list[Row] = []
@@ -546,6 +541,16 @@ def _run(
     known |= {"environments": by_environment, "screening": screening}
     data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
+
+
+def _jobs(evidences: Mapping[str, Evidence], fitting: Mapping[str, Any], seeds: Sequence[int]) -> list[tuple[Any, ...]]:
+    """What is scored: representation, evidence, label, metric, and a seed if the metric takes one."""
+    return [
+        (name, evidence, label, entry, seed)
+        for name, evidence in evidences.items()
+        for label, entry in fitting[name].items()
+        for seed in (seeds if takes_seed(entry) else [None])
+    ]
 
 
 def _ladders(

@@ -11,7 +11,7 @@ from typing import Any
 
 from unweave.errors import InputError, OptionError
 from unweave.evaluation import Evaluation
-from unweave.evaluation.results import GroupedScores
+from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.sentences import MINUS, fixed
 from unweave.trust.comparison import tied_with_best
 from unweave.trust.verdict_record import Level
@@ -210,15 +210,15 @@ def _cells_of_groups(found: GroupedScores, label: str, intervals: bool, bold: bo
     ties = [tuple(group for group, each in sets.items() if letter in each) for letter in letters]
     doubted = {score.group for score in known if score.level in DOUBTED}
     best = tied_with_best(ties, doubted) if bold and tested else ()
-    cells = []
-    for name in found.groups:
-        score = scores[name]
-        several = math.isfinite(score.std)
-        ends = (score.lower, score.upper) if intervals and several else None
-        std = score.std if several and not intervals else None
-        cell = PaperCell(score.mean, "", std, ends, name in best, score.level)
-        cells.append(cell if math.isfinite(score.mean) else PaperCell(missing="failed"))
-    return tuple(cells)
+    return tuple(_cell_of_group(scores[name], intervals, name in best) for name in found.groups)
+
+
+def _cell_of_group(score: GroupedScore, intervals: bool, bold: bool) -> PaperCell:
+    if not math.isfinite(score.mean):
+        return PaperCell(missing="failed")
+    several = math.isfinite(score.std)
+    ends = (score.lower, score.upper) if intervals and several else None
+    return PaperCell(score.mean, "", score.std if several and not intervals else None, ends, bold, score.level)
 
 
 def _legend(
@@ -227,9 +227,7 @@ def _legend(
     """Sentences on what the numbers, bold print and marks mean; only of what the table has."""
     cells = [cell for column in columns.values() for cell in column]
     if isinstance(found, GroupedScores):
-        counts = sorted({len(score.values) for scores in found.scores.values() for score in scores if score.values})
-        n_seeds = "no" if not counts else str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        over, test, of_runs = f"over {n_seeds} seeds", "Welch's t-test over seeds, Holm's correction", True
+        over, test, of_runs = f"over {_n_seeds(found)} seeds", "Welch's t-test over seeds, Holm's correction", True
         brackets = f"Mean {over}; in brackets, its {100 * found.level:g} % interval (Student's t)."
     else:
         over, test, of_runs = "over seeds", "paired test over samples", False
@@ -255,6 +253,11 @@ MARK_WORDS = {
 
 
 MARK_NAMES = {Level.CAUTION: "dagger", Level.NOISE: "degree sign", Level.DO_NOT_USE: "double dagger"}
+
+
+def _n_seeds(found: GroupedScores) -> str:
+    counts = sorted({len(score.values) for scores in found.scores.values() for score in scores if score.values})
+    return "no" if not counts else str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def _text_name(text: str, down: bool | None) -> str:

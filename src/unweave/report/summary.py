@@ -430,7 +430,6 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     charts = [chart for metric in metrics for chart in factor_charts(metric, data.factor_names, detail)]
     n_charts = detail.charts * len(names)
     questions = by_question(evaluation)
-    levels = Counter(cell["verdict"]["level"] for metric in metrics for cell in metric["cells"] if cell["verdict"])
     summary: dict[str, Any] = {
         "schema": SCHEMA,
         "title": _title(evaluation),
@@ -460,7 +459,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
             ],
             "versions": data.versions,
         },
-        "counts": {level: levels[level] for level in Level if data.factors and level is not Level.NOT_CHECKED},
+        "counts": _level_counts(metrics) if data.factors else {},
         "metrics": metrics,
         "reasons": shared_reasons(evaluation, main_only=False),
         "notes": [{"sentence": sentence, "metrics": list(labels)} for sentence, labels in evaluation.notes.items()],
@@ -571,6 +570,11 @@ def _domain(cells: list[dict[str, Any]], bounds: tuple[float, float]) -> list[fl
     low = max(bounds[0], 0.0) if math.isfinite(bounds[0]) else min(finite)
     high = bounds[1] if math.isfinite(bounds[1]) else max(finite)
     return [low, high if high > low else low + 1.0]
+
+
+def _level_counts(metrics: list[dict[str, Any]]) -> dict[str, int]:
+    levels = Counter(cell["verdict"]["level"] for metric in metrics for cell in metric["cells"] if cell["verdict"])
+    return {level: levels[level] for level in Level if level is not Level.NOT_CHECKED}
 
 
 def _title(evaluation: Evaluation) -> str:
