@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -25,6 +27,11 @@ def student_reach(error: Errors, n_free: int, level: float = 0.95) -> Errors:
     return float(stdtrit(n_free, 0.5 + level / 2)) * error
 
 
+def _in_both_orders(operation: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+    """The methods for ``self + other`` and ``other + self``, and likewise for other operations."""
+    return lambda self, other: operation(float(self), other), lambda self, other: operation(other, float(self))
+
+
 class RealNumber(Real):
     """Arithmetic and comparison with ``float(self)``; results are plain floats.
 
@@ -41,41 +48,12 @@ class RealNumber(Real):
     def __format__(self, style: str) -> str:
         return format(float(self), style) if style else str(self)
 
-    def __add__(self, other: Any) -> Any:
-        return float(self) + other
-
-    def __radd__(self, other: Any) -> Any:
-        return other + float(self)
-
-    def __mul__(self, other: Any) -> Any:
-        return float(self) * other
-
-    def __rmul__(self, other: Any) -> Any:
-        return other * float(self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return float(self) / other
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return other / float(self)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return float(self) // other
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return other // float(self)
-
-    def __mod__(self, other: Any) -> Any:
-        return float(self) % other
-
-    def __rmod__(self, other: Any) -> Any:
-        return other % float(self)
-
-    def __pow__(self, other: Any) -> Any:
-        return float(self) ** other
-
-    def __rpow__(self, other: Any) -> Any:
-        return other ** float(self)
+    __add__, __radd__ = _in_both_orders(operator.add)
+    __mul__, __rmul__ = _in_both_orders(operator.mul)
+    __truediv__, __rtruediv__ = _in_both_orders(operator.truediv)
+    __floordiv__, __rfloordiv__ = _in_both_orders(operator.floordiv)
+    __mod__, __rmod__ = _in_both_orders(operator.mod)
+    __pow__, __rpow__ = _in_both_orders(operator.pow)
 
     def __lt__(self, other: Any) -> bool:
         return bool(float(self) < other)

@@ -83,7 +83,7 @@ def test_checks_are_those_of_the_first_seed_that_has_a_score():
     rows = [row("mcc", 3), row("mcc", 1), row("mig"), row("r2", 3, score=None), row("sap", problem="It failed.")]
     rows.append(row("mcc", 5, name="b"))
     assert judging._first_rows(rows, "a") == {row.label: row for row in (rows[0], *rows[2:5])}
-    found = judging._scored(rows, "a", {label: metrics.CATALOGUE[label] for label in ("mcc", "mig", "r2", "sap")})
+    found = judging._first_scores(rows, "a", {label: metrics.CATALOGUE[label] for label in ("mcc", "mig", "r2", "sap")})
     assert found.rows == {"mcc": rows[0], "mig": rows[2]}
     assert (found.metrics["mcc"].func, found.metrics["mcc"].keywords) == (mcc, {"rng": 3})
     assert found.metrics["mig"] is metrics.mig
@@ -93,4 +93,4 @@ def test_metrics_with_factors_that_all_representations_have_are_compared(monkeyp
     monkeypatch.setattr(judging, "comparison_of_parts", lambda name, found, level: [name, found, level])
     chosen = {label: metrics.CATALOGUE[label] for label in ("mcc", "informativeness", "r2")}
     of_parts = {"a": {"mcc": 1, "informativeness": 2, "r2": 3}, "b": {"mcc": 4, "informativeness": 5}}
-    assert judging._compared(of_parts, chosen, 0.9) == {"mcc": ["mcc", {"a": 1, "b": 4}, 0.9]}
+    assert judging._comparisons(of_parts, chosen, 0.9) == {"mcc": ["mcc", {"a": 1, "b": 4}, 0.9]}

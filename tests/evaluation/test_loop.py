@@ -366,7 +366,7 @@ def test_the_bar_lasts_for_all_scores_and_for_the_planned_share_of_the_budget(mo
 
     monkeypatch.setattr(loop, "progress_bar", recorded)
     monkeypatch.setattr(loop, "expected_seconds", lambda labels, evidence: [2.0] * len(labels))
-    monkeypatch.setattr(loop, "assured", lambda rows, *rest, **options: (rows, {}))
+    monkeypatch.setattr(loop, "with_checks", lambda rows, *rest, **options: (rows, {}))
     compare(FACTORS, {"a": CODES, "b": -CODES}, metrics=[declared(half)], quick=quick, budget=10.0)
     assert said == [pytest.approx(expected)]
 

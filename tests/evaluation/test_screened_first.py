@@ -140,7 +140,7 @@ def given(**other):
     ],
 )
 def test_codes_are_screened_only_if_they_are_single_points_on_enough_rows(other, may):
-    assert screened_first._may_be(given(**other)) is may
+    assert screened_first._can_be_screened(given(**other)) is may
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_codes_are_screened_only_if_they_are_single_points_on_enough_rows(other,
     ],
 )
 def test_so_many_codes_are_screened_without_asking(n_codes, stored, wanted, many):
-    assert screened_first._is_to_be(given(n_codes=n_codes, sparse_codes=stored), wanted) is many
+    assert screened_first._shall_be_screened(given(n_codes=n_codes, sparse_codes=stored), wanted) is many
 
 
 def selected(factors, q_value=0.01, rate=0.05):
@@ -168,19 +168,19 @@ def selected(factors, q_value=0.01, rate=0.05):
 
 @pytest.mark.parametrize(("n_factors", "n_scored"), [(3, 64), (32, 64), (33, 66), (128, 256), (129, 256)])
 def test_at_most_so_many_codes_are_scored(n_factors, n_scored):
-    assert screened_first._chosen(selected(["a"] * 400), n_factors).size == n_scored
+    assert screened_first._codes_to_score(selected(["a"] * 400), n_factors).size == n_scored
 
 
 def test_the_strongest_codes_of_every_factor_are_scored_first():
     """The first 64 codes are of one factor, and one code of another factor comes after them."""
-    chosen = screened_first._chosen(selected(["a"] * 64 + ["b"]), 2)
+    chosen = screened_first._codes_to_score(selected(["a"] * 64 + ["b"]), 2)
     assert chosen.tolist() == [0, *range(2, 65)]
 
 
 def test_codes_at_the_rate_are_found_and_a_thousand_are_listed(monkeypatch):
     q_values = np.where(np.arange(1500) < 1200, 0.05, 0.0501)
     monkeypatch.setattr(screened_first, "screened", lambda *_, **__: selected(["a"] * 1500, q_values))
-    monkeypatch.setattr(screened_first, "_chosen", lambda *_: np.arange(3))
+    monkeypatch.setattr(screened_first, "_codes_to_score", lambda *_: np.arange(3))
     _, known = screened_first.screened_first({"x": Evidence(CONCEPTS, CODES)}, True, True)
     found = known["x"]
     assert (found.n_codes, found.n_found, found.n_scored, found.n_rows, found.rate) == (5000, 1200, 3, N // 2, 0.05)

@@ -7,7 +7,7 @@ from functools import cache, partial
 import numpy as np
 
 from unweave.auditing import Grid, audit
-from unweave.auditing.adversary import KNOWN, _drawn, _perturbed_encoder, red_team
+from unweave.auditing.adversary import KNOWN, _perturbed_encoder, _random_encoder, red_team
 from unweave.auditing.measurement import FURTHER, PROPERTIES, Bench, further_points, subject_of
 from unweave.auditing.properties import card_cases, finding_of, mean_interval, promise_of
 from unweave.metrics import CATALOGUE
@@ -93,7 +93,7 @@ CASES = {
     "t intervals": lambda: [mean_interval(np.array(values)) for values in ([0.1, 0.4], [0.2, 0.5, 0.4, 0.9])],
     "matched, as data": lambda: audited(matched, True).to_dict() | {"seconds": 0},
     "adversary": partial(worst, matched),
-    "encoders that the adversary draws": lambda: [repr(_drawn(np.random.default_rng(k))) for k in range(40)],
+    "encoders that the adversary draws": lambda: [repr(_random_encoder(np.random.default_rng(k))) for k in range(40)],
     "encoders that the adversary changes": lambda: [
         repr(_perturbed_encoder(encoder, np.random.default_rng(k)))
         for k in range(3)

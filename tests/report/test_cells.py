@@ -71,7 +71,7 @@ def test_agreement_of_runs_is_put_into_words(found, words):
 @pytest.mark.parametrize("n_pairs", [15, 16, 30])
 def test_of_many_pairs_of_runs_the_best_and_the_worst_are_shown(n_pairs):
     pairs = tuple(pair(0.2 + 0.01 * k, name=f"run{k}") for k in range(n_pairs))
-    text = unlabelled_table.unlabelled_text(Unlabelled(100, {"a": RunFacts(3, 2, math.inf)}, pairs))
+    text = str(Unlabelled(100, {"a": RunFacts(3, 2, math.inf)}, pairs))
     shown = [word for word in text.replace(",", " ").split() if word.startswith("run") and word[3:].isdigit()]
     order = [f"run{k}" for k in reversed(range(n_pairs))]
     assert shown == (order if n_pairs == 15 else [*order[:7], *order[-7:]])

@@ -153,7 +153,7 @@ def test_summaries_leave_out_what_is_undefined(tmp_path):
 
 
 def test_every_public_world_and_encoder_can_be_named():
-    found = list(sweep_file._built({"worlds": [{"class": "Circuit"}]}, "world", sweep_file.worlds, "sample"))
+    found = list(sweep_file._declared_items({"worlds": [{"class": "Circuit"}]}, "world", sweep_file.worlds, "sample"))
     assert [type(world).__name__ for world, _ in found] == ["Circuit"]
     for name in set(sweep_file.encoders.__all__) - {"Encoder", "mixing_share"}:
         with pytest.raises(OptionError, match=f"{name} has no parameter 'absent'"):

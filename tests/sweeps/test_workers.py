@@ -139,7 +139,7 @@ def test_a_process_has_one_worker_and_may_have_finished_its_imports(monkeypatch,
     assert workers._started_process(len, "task", in_full) is made[0]
     pid = {"initializer": workers._end_with, "initargs": (os.getpid(), None)}
     assert made[0].options == {"max_workers": 1, "timeout": 10.0, **pid}
-    assert made[0].given == [(workers._received, len, "task")] * in_full
+    assert made[0].given == [(workers._do_nothing, len, "task")] * in_full
 
 
 def test_a_worker_looks_twice_a_second_whether_its_client_is_there(monkeypatch):

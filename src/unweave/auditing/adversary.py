@@ -67,7 +67,7 @@ def red_team(bench: Bench, n_random: int = 40, n_refined: int = 20) -> list[RedT
     """The worst encoder found for each subject of the bench; None if no encoder has a score within the budget."""
     generator = random_stream(0, "drawn encoders")
     candidates: list[Candidate] = [(encoder, 0) for encoder in KNOWN]
-    candidates += [(_drawn(generator), int(generator.integers(N_MAPS))) for _ in range(n_random)]
+    candidates += [(_random_encoder(generator), int(generator.integers(N_MAPS))) for _ in range(n_random)]
     scores = zip(*(_scores(bench, *candidate) for candidate in candidates), strict=True)
     return [
         _refined_worst_encoder(bench, subject, list(zip(candidates, of_subject, strict=True)), n_refined)
@@ -117,7 +117,7 @@ def _scores(bench: Bench, encoder: Encoder, seed: int) -> list[float | None]:
     return [None if math.isnan(measurement.value) else measurement.value for measurement in row]
 
 
-def _drawn(generator: np.random.Generator) -> Encoder:
+def _random_encoder(generator: np.random.Generator) -> Encoder:
     """A random encoder: a full or partial mixing or noise; half of them with copies, more noise or monotone maps."""
     match generator.integers(4):
         case 0:

@@ -43,7 +43,6 @@ from unweave.auditing.properties import (
     finding_of,
     scores_of,
 )
-from unweave.errors import OptionError
 from unweave.findings import Finding
 from unweave.names import explains_options
 from unweave.options import checks_options
@@ -51,6 +50,7 @@ from unweave.progress import progress_bar
 from unweave.randomness import seed_range
 from unweave.sentences import texts
 from unweave.store import Results
+from unweave.sweeps.execution import check_n_processes
 from unweave.sweeps.sweep import Measurement
 from unweave.synthetic import encoders, worlds
 from unweave.synthetic.encoders import *  # noqa: F403 - for the expressions that an audit prints
@@ -134,12 +134,6 @@ def audit(
     )[0]
 
 
-def _n_processes(n_jobs: int) -> int:
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
-        raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
-    return int(joblib.effective_n_jobs(n_jobs))
-
-
 def audit_all(
     metrics: Iterable[Auditable | Subject],
     *,
@@ -157,6 +151,7 @@ def audit_all(
     Every finished cell is written to the file ``store``, from which a run that was stopped can continue. The other
     options are those of `audit`.
     """
+    check_n_processes(n_jobs)
     seeds = seed_range(n_seeds, at_least=2)  # one seed gives no interval
     subjects, grid = subjects_of(metrics), grid or Grid()
     refused = {each.label: Audit(each.label, each.version, refusal=each.refusal) for each in subjects if each.refusal}
@@ -167,7 +162,7 @@ def audit_all(
     beyond = list(dict.fromkeys(point.case for point in further_points())) if further else []
     n_cases = len(dict.fromkeys([*promised, *beyond, *(point.case for point in grid.points())]))
     with progress_bar(n_cases, progress, what="cases") as bar:
-        bench = Bench(fit, Results(store), _n_processes(n_jobs), after_each=bar.advance)
+        bench = Bench(fit, Results(store), int(joblib.effective_n_jobs(n_jobs)), after_each=bar.advance)
         bench.budget = None if budget is None else POINTS_SHARE * budget
         measurements = _measured_points(bench, grid.points(), seeds)
         per_subject = _outcomes_with_more_seeds(bench, grid.points(), measurements, n_seeds)
@@ -337,16 +332,8 @@ def _notes(audit: Audit) -> list[Finding]:
         )
         notes.append(Finding("marks_of_card", equivalence=audit.equivalence, found=marks))
     if audit.red_team is not None:
-        worst = audit.red_team
-        notes.append(
-            Finding(
-                "encoder_of_adversary",
-                product=worst.product,
-                score=worst.score,
-                mixing_share=worst.mixing_share,
-                n_tried=worst.n_tried,
-            )
-        )
+        stated = ("product", "score", "mixing_share", "n_tried")
+        notes.append(Finding("encoder_of_adversary", **{name: getattr(audit.red_team, name) for name in stated}))
     return notes
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unweave.cli.terminal import (
+    A_PATH,
     check_page,
     check_picture,
     check_writable,
@@ -128,9 +129,9 @@ SCORE_OPTIONS = [
 ]
 
 PAGE_OPTIONS = [
-    click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the report as one HTML page."),
-    click.option("--markdown", metavar="FILE", type=click.Path(path_type=Path), help="Write the report as Markdown."),
-    click.option("--summary", metavar="FILE", type=click.Path(path_type=Path), help="Write the report's data as JSON."),
+    click.option("--html", metavar="FILE", type=A_PATH, help="Write the report as one HTML page."),
+    click.option("--markdown", metavar="FILE", type=A_PATH, help="Write the report as Markdown."),
+    click.option("--summary", metavar="FILE", type=A_PATH, help="Write the report's data as JSON."),
 ]
 
 
@@ -151,8 +152,8 @@ N_SHOWN = 10  # images on the page with their reconstructions
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.argument("codes_file", type=click.Path(path_type=Path), required=False)
+@click.argument("file", type=A_PATH)
+@click.argument("codes_file", type=A_PATH, required=False)
 @click.option(
     "--decoder",
     metavar="MODEL",
@@ -161,7 +162,7 @@ N_SHOWN = 10  # images on the page with their reconstructions
 @click.option(
     "--images", metavar="DATASET", help="Data set whose images are shown on the page with their reconstructions."
 )
-@click.option("--weights", type=click.Path(path_type=Path), help="Folder of published weights for --decoder.")
+@click.option("--weights", type=A_PATH, help="Folder of published weights for --decoder.")
 @click.option("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers read a folder of .parquet files.")
 @with_score_options
 def score(file: Path, codes_file: Path | None, **options: Any) -> None:
@@ -178,18 +179,8 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
         from unweave.evaluation import evaluate
         from unweave.files.reading import read_files
 
-        files = read_files(
-            file,
-            codes_file,
-            factors=names_in(options["factors"]),
-            codes=names_in(options["codes"]),
-            codes_std=options["codes_std"],
-            row_groups=options["row_groups"],
-            target=options["target"],
-            environments=options["environments"],
-            in_blocks=True,
-            cluster=options["cluster"],
-        )
+        chosen = _columns(options) | {"codes": names_in(options["codes"])}
+        files = read_files(file, codes_file, **chosen, in_blocks=True, cluster=options["cluster"])
         settings = _settings(options, files)
         if settings["metrics"] == ["concepts"]:
             show_concepts(files, settings, options)
@@ -201,10 +192,8 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
 
 
 @click.command()
-@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option(
-    "--factors-from", type=click.Path(path_type=Path), help="File with the factors, if FILES contain only codes."
-)
+@click.argument("files", type=A_PATH, nargs=-1, required=True)
+@click.option("--factors-from", type=A_PATH, help="File with the factors, if FILES contain only codes.")
 @with_score_options
 def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
     """Compare several representations of the same samples, given as one file each.
@@ -229,14 +218,7 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
         choices = [(files[0], [name]) for name in named] if one_file else [(path, named) for path in files]
         read = [
             read_files(
-                path if factors_from is None else factors_from,
-                None if factors_from is None else path,
-                factors=names_in(options["factors"]),
-                codes=names,
-                codes_std=options["codes_std"],
-                row_groups=options["row_groups"],
-                target=options["target"],
-                environments=options["environments"],
+                *((path, None) if factors_from is None else (factors_from, path)), codes=names, **_columns(options)
             )
             for path, names in choices
         ]
@@ -251,7 +233,7 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
 
 
 @click.command()
-@click.argument("file", metavar="EVALUATION.json", type=click.Path(path_type=Path))
+@click.argument("file", metavar="EVALUATION.json", type=A_PATH)
 @with_page_options
 @json_option
 def report(file: Path, as_json: bool, **options: Any) -> None:
@@ -268,9 +250,9 @@ def report(file: Path, as_json: bool, **options: Any) -> None:
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the tables as one HTML page.")
-@click.option("--markdown", metavar="FILE", type=click.Path(path_type=Path), help="Write the tables as Markdown.")
+@click.argument("folder", type=A_PATH)
+@click.option("--html", metavar="FILE", type=A_PATH, help="Write the tables as one HTML page.")
+@click.option("--markdown", metavar="FILE", type=A_PATH, help="Write the tables as Markdown.")
 @json_option
 def leaderboard(folder: Path, html: Path | None, markdown: Path | None, as_json: bool) -> None:
     """Rank all models whose evaluations are in FOLDER (saved by score --json or Evaluation.save).
@@ -365,10 +347,8 @@ def explain(name: str, as_json: bool) -> None:
 @click.option("--samples", type=click.IntRange(1), default=1000, show_default=True, help="Number of latents to draw.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the latents.")
 @click.option("--keep", metavar="NATS", type=float, help="Print how many latents are needed to keep this many nats.")
-@click.option("--picture", type=click.Path(path_type=Path), help="Write the spectrum to this file (.png, .pdf, .svg).")
-@click.option(
-    "--pictures", type=click.Path(path_type=Path), help="Write a page of pictures of a decoder of images (.html)."
-)
+@click.option("--picture", type=A_PATH, help="Write the spectrum to this file (.png, .pdf, .svg).")
+@click.option("--pictures", type=A_PATH, help="Write a page of pictures of a decoder of images (.html).")
 @click.option("--image-shape", metavar="C,H,W", callback=image_shape_in, help="Shape of an image, if it is not square.")
 @json_option
 def geometry(source: str, reference: str | None, latent_size: int | None, **options: Any) -> None:
@@ -416,9 +396,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 @click.option(
     "--trained", is_flag=True, help="Train a small model on images, encode them, score the codes and write the page."
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("trained-demo"), help="Folder for the results of --trained."
-)
+@click.option("--out", type=A_PATH, default=Path("trained-demo"), help="Folder for the results of --trained.")
 @json_option
 def demo(rows: int, trained: bool, out: Path, as_json: bool) -> None:
     """Score four encoders of a simulated scene, or train and score a small model in a minute (--trained)."""
@@ -441,16 +419,19 @@ def demo(rows: int, trained: bool, out: Path, as_json: bool) -> None:
         show(compare_all(factors, representations, budget=DEMO_BUDGET, progress=True), as_json)
 
 
+def _columns(options: dict[str, Any]) -> dict[str, Any]:
+    """Columns or arrays of a file that are not codes, as `read_files` takes them."""
+    names = ("codes_std", "row_groups", "target", "environments")
+    return {"factors": names_in(options["factors"])} | {name: options[name] for name in names if name in options}
+
+
 def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
-    return {
+    kept = {name: options[name] for name in ("missing", "quick", "budget", "screen")}
+    return kept | {
         "metrics": names_in(options["metrics"]) or None,
         "kinds": kinds_in(options["kinds"]) or files.kinds,
-        "missing": options["missing"],
         "n_seeds": options["seeds"],
         "n_jobs": options["jobs"],
-        "quick": options["quick"],
-        "budget": options["budget"],
-        "screen": options["screen"],
         "row_groups": files.row_groups,
         "target": files.target,
         "environments": files.environments,
@@ -531,8 +512,8 @@ def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any
 
 
 @click.command()
-@click.argument("first", type=click.Path(path_type=Path))
-@click.argument("second", type=click.Path(path_type=Path))
+@click.argument("first", type=A_PATH)
+@click.argument("second", type=A_PATH)
 @click.option(
     "--matching",
     type=click.Choice(["exact", "fast"]),
@@ -572,12 +553,10 @@ def dictionaries(first: Path, second: Path, matching: Any, unsigned: bool, as_js
 
 
 @click.command()
-@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option(
-    "--factors-from", type=click.Path(path_type=Path), help="File with the factors, if FILES contain only codes."
-)
+@click.argument("files", type=A_PATH, nargs=-1, required=True)
+@click.option("--factors-from", type=A_PATH, help="File with the factors, if FILES contain only codes.")
 @click.option("--layers", metavar="NAMES", help="Arrays of one .npz file to use as layers, separated by commas.")
-@click.option("--baseline", type=click.Path(path_type=Path), help="File with the codes of a twin, such as untrained.")
+@click.option("--baseline", type=A_PATH, help="File with the codes of a twin, such as untrained.")
 @click.option(
     "--probes", metavar="NAMES", default="linear,kernel,boosted", show_default=True, help="Probes, separated by commas."
 )
@@ -589,9 +568,7 @@ def dictionaries(first: Path, second: Path, matching: Any, unsigned: bool, as_js
     help="Random folds, or folds whose rows combine ranges of factors that no training row combines.",
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of folds and pairings.")
-@click.option(
-    "--picture", type=click.Path(path_type=Path), help="Draw factors x layers into this file (.png, .pdf, .svg)."
-)
+@click.option("--picture", type=A_PATH, help="Draw factors x layers into this file (.png, .pdf, .svg).")
 @with_data_options
 def probe(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
     """Predict every factor from the codes of every layer, by linear, kernel and boosted probes.
@@ -616,11 +593,7 @@ def probe(files: tuple[Path, ...], factors_from: Path | None, **options: Any) ->
         )
         read = {
             name: read_files(
-                path if factors_from is None else factors_from,
-                None if factors_from is None else path,
-                factors=names_in(options["factors"]),
-                codes=codes,
-                row_groups=options["row_groups"],
+                *((path, None) if factors_from is None else (factors_from, path)), codes=codes, **_columns(options)
             )
             for name, (path, codes) in choices.items()
         }
@@ -647,7 +620,7 @@ def probe(files: tuple[Path, ...], factors_from: Path | None, **options: Any) ->
 
 
 @click.command()
-@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.argument("files", type=A_PATH, nargs=-1, required=True)
 @click.option("--codes", metavar="NAMES", help="Columns or arrays to use as codes.")
 @click.option(
     "--codes-std",

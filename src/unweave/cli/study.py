@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from unweave.cli.terminal import check_picture, json_option, one_sentence_errors, print_json, print_wide, resumable
+from unweave.cli.terminal import (
+    A_PATH,
+    check_picture,
+    json_option,
+    one_sentence_errors,
+    print_json,
+    print_wide,
+    resumable,
+)
 
 
 @click.command()
@@ -22,7 +30,7 @@ from unweave.cli.terminal import check_picture, json_option, one_sentence_errors
     default=1,
     help="Number of processes. The results do not depend on it.",
 )
-@click.option("--picture", type=click.Path(path_type=Path), help="Draw the curves into this file (.png, .pdf, .svg).")
+@click.option("--picture", type=A_PATH, help="Draw the curves into this file (.png, .pdf, .svg).")
 @json_option
 def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None, as_json: bool) -> None:
     """Test whether a metric has the four properties of 003, whether its card is right, and which codes deceive it.
@@ -49,10 +57,8 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder for the results. The default is the name of the sweep."
-)
+@click.argument("file", type=A_PATH)
+@click.option("--out", type=A_PATH, help="Folder for the results. The default is the name of the sweep.")
 @click.option(
     "--jobs",
     metavar="N",

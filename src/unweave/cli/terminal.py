@@ -22,6 +22,7 @@ from unweave.own_modules import own_modules_allowed
 if TYPE_CHECKING:
     from unweave.evaluation import Evaluation
 
+A_PATH = click.Path(path_type=Path)
 
 # optional packages, and the extra that installs them
 EXTRA_OF = {
@@ -77,24 +78,22 @@ def check_writable(*paths: Path | None, inputs: Iterable[Path | None] = ()) -> N
 
 def check_picture(path: Path | None) -> None:
     """Raise an error if a picture cannot be drawn or written, before anything is computed."""
-    if path is None:
-        return
-    check_writable(path)
-    if find_spec("matplotlib") is None:
-        raise OptionError("A picture needs matplotlib: install unweave[report].")
-    if path.suffix not in (".png", ".pdf", ".svg"):
-        raise FileError(f"{path} does not end in .png, .pdf or .svg: name another file.")
+    _check_drawing(path, "A picture", (".png", ".pdf", ".svg"), ".png, .pdf or .svg")
 
 
 def check_page(path: Path | None) -> None:
     """Raise an error if a page of pictures cannot be drawn or written, before anything is computed."""
+    _check_drawing(path, "A page of pictures", (".html", ".htm"), ".html")
+
+
+def _check_drawing(path: Path | None, what: str, endings: tuple[str, ...], in_words: str) -> None:
     if path is None:
         return
     check_writable(path)
     if find_spec("matplotlib") is None:
-        raise OptionError("A page of pictures needs matplotlib: install unweave[report].")
-    if path.suffix not in (".html", ".htm"):
-        raise FileError(f"{path} does not end in .html: name another file.")
+        raise OptionError(f"{what} needs matplotlib: install unweave[report].")
+    if path.suffix not in endings:
+        raise FileError(f"{path} does not end in {in_words}: name another file.")
 
 
 def image_shape_in(context: click.Context, option: click.Parameter, text: str | None) -> tuple[int, int, int] | None:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unweave.cli.terminal import check_writable, json_option, one_sentence_errors, print_json, print_wide, resumable
+from unweave.cli.terminal import (
+    A_PATH,
+    check_writable,
+    json_option,
+    one_sentence_errors,
+    print_json,
+    print_wide,
+    resumable,
+)
 from unweave.errors import OptionError
 
 if TYPE_CHECKING:
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
 @click.argument("objective", metavar="OBJECTIVE|FILE.toml")
 @click.argument("dataset", required=False)
 @click.argument("hyperparameters", nargs=-1, type=click.UNPROCESSED)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the runs.")
+@click.option("--out", type=A_PATH, required=True, help="Folder of the runs.")
 @click.option(
     "--seeds", metavar="N", type=click.IntRange(1, 10_000), default=1, show_default=True, help="Number of seeds."
 )
@@ -47,7 +55,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Architecture of encoder and decoder.",
 )
-@click.option("--path", type=click.Path(path_type=Path), help="Folder or file of DATASET, if it is read from files.")
+@click.option("--path", type=A_PATH, help="Folder or file of DATASET, if it is read from files.")
 @click.option("--size", type=click.IntRange(1), help="Height and width of the images, for data sets that are rendered.")
 @click.option("--device", help="Device of torch, such as cuda; by default cpu, or what FILE.toml declares.")
 @click.option(
@@ -169,15 +177,8 @@ def encode_folder(folder: Path, images: DataSet, options: dict[str, Any]) -> lis
             click.echo(f"{model.name}: {model.problem}", err=True)
             continue
         out = folder / model.name / "codes.npz"
-        encoded = encode(
-            _on_device(model, options["device"]),
-            images,
-            out=out,
-            rows=options["rows"],
-            seed=options["seed"],
-            batch_size=options["batch_size"],
-            progress=True,
-        )
+        chosen = {name: options[name] for name in ("rows", "seed", "batch_size")}
+        encoded = encode(_on_device(model, options["device"]), images, out=out, **chosen, progress=True)
         written.append(out)
         click.echo(f"wrote {out}: {encoded.n_rows} images, {encoded.means.shape[1]} codes", err=options["as_json"])
     return written
@@ -238,9 +239,9 @@ def _needing_torch() -> Iterator[None]:
 @click.command()
 @click.argument("model")
 @click.argument("dataset", required=False)
-@click.option("--out", type=click.Path(path_type=Path), help="File to write (.npz).")
-@click.option("--weights", type=click.Path(path_type=Path), help="Folder of published weights; MODEL is a name in it.")
-@click.option("--path", type=click.Path(path_type=Path), help="Folder or file of DATASET, if it is read from files.")
+@click.option("--out", type=A_PATH, help="File to write (.npz).")
+@click.option("--weights", type=A_PATH, help="Folder of published weights; MODEL is a name in it.")
+@click.option("--path", type=A_PATH, help="Folder or file of DATASET, if it is read from files.")
 @click.option("--size", type=click.IntRange(1), help="Height and width of the images, for data sets that are rendered.")
 @click.option("--rows", type=click.IntRange(1), help="Number of images to draw at random, instead of all images.")
 @click.option(
@@ -288,16 +289,9 @@ def encode(model: str, dataset: str | None, **options: Any) -> None:
                 if options["as_json"]:
                     print_json("files", wrote=list(map(str, written)))
                 return
-            encoded = encode_images(
-                _on_device(named_model(model, options["weights"]), options["device"]),
-                images,
-                out=options["out"],
-                rows=options["rows"],
-                seed=options["seed"],
-                batch_size=options["batch_size"],
-                spread=options["spread"],
-                progress=True,
-            )
+            moved = _on_device(named_model(model, options["weights"]), options["device"])
+            chosen = {name: options[name] for name in ("out", "rows", "seed", "batch_size", "spread")}
+            encoded = encode_images(moved, images, **chosen, progress=True)
         sizes = f"{encoded.n_rows} images, {encoded.means.shape[1]} codes, {len(encoded.factor_names)} factors"
         click.echo(f"wrote {options['out']}: {sizes}", err=options["as_json"])
         if options["as_json"]:

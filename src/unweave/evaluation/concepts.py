@@ -72,7 +72,9 @@ class ConceptReport:
                 **{f"{measure}_code": self.code_names[codes[j]] for measure, codes in best.items()},
                 **{f"{measure}_sign": int(getattr(single, f"{measure}_sign")[j]) for measure in best},
                 "f1_ties": int(single.f1_ties[j]),
-                **{key: value for measure in MEASURES for key, value in self._beside(measure, name).items()},
+                **{
+                    key: value for measure in MEASURES for key, value in self._floor_and_interval(measure, name).items()
+                },
                 "auroc_of_chance": float(single.auroc_of_chance[j]),
                 "f1_of_chance": float(2 * single.prevalence[j] / (1 + single.prevalence[j])),
                 **{f"probe_{k}": float(areas[j]) for k, areas in zip(self.probes.k, self.probes.auroc, strict=True)},
@@ -84,7 +86,7 @@ class ConceptReport:
             for j, name in enumerate(single.concepts)
         ]
 
-    def _beside(self, measure: str, concept: str) -> dict[str, Any]:
+    def _floor_and_interval(self, measure: str, concept: str) -> dict[str, Any]:
         """Noise floor and interval of one measure of one concept."""
         floor, interval = self.floors.get(MEASURES[measure]), self.intervals.get(MEASURES[measure])
         ends = None if interval is None else interval.per_factor.get(concept)
@@ -173,7 +175,8 @@ def concept_report(
             f"Concept {quoted(evidence.constant_factors[0])} has 1 value: leave it out, or pass more rows."
         )
     single = single_codes(evidence)
-    floors, intervals = _assured(evidence, len(single.concepts), seed, budget, n_jobs) if budget else ({}, {})
+    n_concepts = len(single.concepts)
+    floors, intervals = _floors_and_intervals(evidence, n_concepts, seed, budget, n_jobs) if budget else ({}, {})
     return ConceptReport(
         n_rows=evidence.n_rows,
         code_names=evidence.code_names,
@@ -187,7 +190,7 @@ def concept_report(
     )
 
 
-def _assured(
+def _floors_and_intervals(
     evidence: Evidence, n_concepts: int, seed: int, budget: float, n_jobs: int
 ) -> tuple[dict[str, NoiseFloor], dict[str, Interval]]:
     """Noise floors and intervals of all measures, as far as they fit into the budget."""

@@ -177,9 +177,9 @@ class Environments:
         return {"schema": "unweave.environments/1", **plain_data(self), "verdicts": verdicts, "headline": self.headline}
 
     def __str__(self) -> str:
-        from unweave.report.tables import environments_text  # late: report is above evaluation
+        from unweave.report.tables import environments_table, plain_text  # late: report is above evaluation
 
-        return environments_text(self)
+        return plain_text(*environments_table(self))
 
 
 @checks_options
@@ -245,10 +245,10 @@ def environments(
     else:
         evidence = Evidence(factors, codes, environments=environments, **options)
     with one_thread():
-        return _found(evidence, graph, observational, level, rng)
+        return _tested_environments(evidence, graph, observational, level, rng)
 
 
-def _found(evidence: Evidence, graph: object, reference: str, level: float, seed: int) -> Environments:
+def _tested_environments(evidence: Evidence, graph: object, reference: str, level: float, seed: int) -> Environments:
     data = _Data.of(evidence, reference, seed)
     graph = None if graph is None else _edges_of(graph, evidence.factor_names or data.nodes)
     n_draws = max(N_DRAWS, 100 * len(data.names) - 1)

@@ -30,7 +30,7 @@ from unweave.evaluation.choose import (
     expected_seconds,
     fitting_metrics,
 )
-from unweave.evaluation.environments import Environments, environments
+from unweave.evaluation.environments import environments
 from unweave.evaluation.results import (
     Evaluation,
     EvaluationData,
@@ -64,7 +64,7 @@ from unweave.trust.scoring import result_or_reason, score_or_reason, takes_seed
 from unweave.trust.verdict import check_steps, verdicts
 
 
-def assured(
+def with_checks(
     rows: Sequence[Row],
     evidences: Mapping[str, Evidence],
     chosen: Mapping[str, Any],
@@ -83,7 +83,7 @@ def assured(
     known: dict[str, Any] = {"diagnosis": {}}
     beside: dict[tuple[str, str], dict[str, Any]] = {}
     of_parts: dict[str, dict[str, PartScores | Finding]] = {}
-    scored = {name: _scored(rows, name, chosen) for name in evidences}
+    scored = {name: _first_scores(rows, name, chosen) for name in evidences}
     # representations are compared on the same parts of the samples, so these follow from all of them
     widest = max(evidence.n_codes for evidence in evidences.values())
     of_some_rows = {name: may_use_some_rows(evidence) for name, evidence in evidences.items()}
@@ -122,7 +122,7 @@ def assured(
             }
     if len(evidences) > 1:
         progress.step("comparisons")
-        known["comparison"] = _compared(of_parts, chosen, level)
+        known["comparison"] = _comparisons(of_parts, chosen, level)
     firsts = {id(row) for name in evidences for row in _first_rows(rows, name).values()}
     completed = [
         dataclasses.replace(row, **beside.get((row.representation, row.label), {})) if id(row) in firsts else row
@@ -131,7 +131,7 @@ def assured(
     return completed, known
 
 
-def _scored(rows: Sequence[Row], representation: str, chosen: Mapping[str, Any]) -> Scored:
+def _first_scores(rows: Sequence[Row], representation: str, chosen: Mapping[str, Any]) -> Scored:
     """The metrics of a representation that have a score, each with its first seed."""
     first = {
         label: row
@@ -148,7 +148,7 @@ def _first_rows(rows: Sequence[Row], representation: str) -> dict[str, Row]:
     return {row.label: row for row in reversed(rows) if row.representation == representation}
 
 
-def _compared(
+def _comparisons(
     of_parts: Mapping[str, Mapping[str, PartScores | Finding]], chosen: Mapping[str, Any], level: float
 ) -> dict[str, Comparison]:
     """Which representations differ significantly, for every metric with factors that has a score for all of them.
@@ -241,7 +241,7 @@ def screened_first(
     """
     if wanted is None and not is_panel:
         return evidences, {}
-    many = {name: evidence for name, evidence in evidences.items() if _may_be(evidence) and _is_to_be(evidence, wanted)}
+    many = {name for name, one in evidences.items() if _can_be_screened(one) and _shall_be_screened(one, wanted)}
     if not many:
         return evidences if wanted is False else {name: _dense(entry) for name, entry in evidences.items()}, {}
     scored, known = {}, {}
@@ -250,7 +250,7 @@ def screened_first(
         rest = evidence.rows(second)
         if name in many:
             found = screened(evidence.rows(first), RATE, fewest=evidence.n_factors)
-            chosen = _chosen(found, evidence.n_factors)
+            chosen = _codes_to_score(found, evidence.n_factors)
             rest = rest.choosing_codes(chosen)
             n_found = int((found.q_value <= found.rate).sum())
             codes = tuple(ScreenedCode(**row) for row in found.rows()[: min(n_found, MOST_LISTED)])
@@ -259,18 +259,18 @@ def screened_first(
     return scored, known
 
 
-def _may_be(evidence: Evidence) -> bool:
+def _can_be_screened(evidence: Evidence) -> bool:
     points = evidence.posterior is None and not evidence.code_groups and evidence.all_rows is None
     return bool(points and evidence.n_factors and evidence.n_codes > 1 and evidence.n_rows >= FEWEST_ROWS)
 
 
-def _is_to_be(evidence: Evidence, wanted: bool | None) -> bool:
+def _shall_be_screened(evidence: Evidence, wanted: bool | None) -> bool:
     if wanted is not None:
         return wanted
     return evidence.n_codes > (MANY_CODES if evidence.sparse_codes is None else FEW_CODES)
 
 
-def _chosen(found: ScreenedCodes, n_factors: int) -> Rows:
+def _codes_to_score(found: ScreenedCodes, n_factors: int) -> Rows:
     """Sorted indices of the codes to score: all that were found, or the strongest of each factor if there are many."""
     most = min(max(FEW_CODES, 2 * n_factors), MOST_SCORED)
     seen: Counter[str] = Counter()
@@ -299,7 +299,7 @@ BUDGET = 30.0
 
 
 @dataclass(frozen=True)
-class _Assurance:
+class _Checks:
     """Options of noise floors, intervals and verdicts; ``quick`` leaves them out."""
 
     quick: bool
@@ -385,7 +385,7 @@ def evaluate(
     else:
         evidence = Evidence(factors, codes, **evidence_options)
     seeds = seed_range(n_seeds, seed)
-    return _run({"codes": evidence}, metrics, seeds, n_jobs, progress, _Assurance(quick, budget, level), screen)
+    return _run({"codes": evidence}, metrics, seeds, n_jobs, progress, _Checks(quick, budget, level), screen)
 
 
 @explains_options
@@ -426,14 +426,14 @@ def compare(
     """
     seeds = seed_range(n_seeds, seed)
     evidences = paired_evidences(factors, representations, evidence_options, names)
-    return _run(evidences, metrics, seeds, n_jobs, progress, _Assurance(quick, budget, level), screen)
+    return _run(evidences, metrics, seeds, n_jobs, progress, _Checks(quick, budget, level), screen)
 
 
 def paired_evidences(
     factors: object, representations: object, evidence_options: EvidenceOptions, names: Sequence[str] | None = None
 ) -> dict[str, Evidence]:
     """Evidence of every representation, all with the same rows."""
-    named = _named(representations, names)
+    named = _named_codes(representations, names)
     evidences = {
         (shown := printable(name)): _evidence_of(shown, factors, codes, evidence_options) for name, codes in named
     }
@@ -442,7 +442,7 @@ def paired_evidences(
     return _on_common_rows(evidences)
 
 
-def _named(representations: object, names: Sequence[str] | None) -> list[tuple[object, object]]:
+def _named_codes(representations: object, names: Sequence[str] | None) -> list[tuple[object, object]]:
     """Pairs of a name and codes."""
     if isinstance(representations, Mapping):
         if names is not None:
@@ -489,17 +489,19 @@ def _run(
     seeds: Sequence[int],
     n_jobs: int,
     progress: bool,
-    assurance: _Assurance,
+    checks: _Checks,
     screen: bool | None,
 ) -> Evaluation:
-    _check_settings(n_jobs, assurance)
+    _check_settings(n_jobs, checks)
     if isinstance(metrics, Iterable) and not isinstance(metrics, str):
         metrics = list(metrics)  # every representation reads them again, which an iterator does not allow
     is_panel = metrics in (None, "panel")
     given = evidences
-    by_environment = _by_environment(given)  # first, because labels may be wrong
+    # first, because labels may be wrong
+    by_environment = {name: environments(one) for name, one in given.items() if one.environments is not None}
     evidences, screening = screened_first(given, screen, is_panel)
-    of_ladder = _of_ladder(given, evidences)
+    # all codes and rows, also if codes were screened: directions are held out; very many codes are the scored ones
+    of_ladder = given if max(one.n_codes for one in given.values()) <= MOST_IN_LADDER else evidences
     fitting = {name: fitting_metrics(metrics, evidence) for name, evidence in evidences.items()}
     chosen = {label: entry for of_one in fitting.values() for label, entry in of_one.items()}
     jobs = _jobs(evidences, fitting, seeds)
@@ -512,7 +514,7 @@ def _run(
         for evidence in evidences.values()
         for seconds in expected_seconds([label for _, here, label, _, _ in jobs if here is evidence], evidence)
     ]
-    of_draws = 0.0 if assurance.quick else assurance.budget * len(evidences)
+    of_draws = 0.0 if checks.quick else checks.budget * len(evidences)
     in_all = max(sum(expected) + of_draws, sum(expected) * 1.01)
     with (  # one thread: otherwise BLAS and OpenMP start a thread per core in each of our n_jobs threads
         thread_controller().limit(limits=1),
@@ -522,20 +524,20 @@ def _run(
         for (name, evidence, label, entry, seed), seconds in zip(jobs, expected, strict=True):
             shown.step(f"{label} of {name}" if len(evidences) > 1 else label, seconds)
             rows.append(_row(name, evidence, label, entry, seed))
-        if not assurance.quick:
-            rows, known = assured(
+        if not checks.quick:
+            rows, known = with_checks(
                 rows,
                 evidences,
                 chosen,
                 of_ladder=of_ladder,
-                budget=assurance.budget,
-                level=assurance.level,
+                budget=checks.budget,
+                level=checks.level,
                 n_jobs=n_jobs,
                 progress=shown,
             )
     known |= _pictures(rows, evidences)
     known["traversals"] = _traversals(rows, evidences)
-    known |= _ladders(of_ladder, assurance, is_panel, chosen)
+    known |= _ladders(of_ladder, checks, is_panel, chosen)
     known |= {"environments": by_environment, "screening": screening}
     data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
@@ -551,17 +553,8 @@ def _jobs(evidences: Mapping[str, Evidence], fitting: Mapping[str, Any], seeds: 
     ]
 
 
-def _by_environment(evidences: Mapping[str, Evidence]) -> dict[str, Environments]:
-    return {name: environments(one) for name, one in evidences.items() if one.environments is not None}
-
-
-def _of_ladder(given: Mapping[str, Evidence], scored: Mapping[str, Evidence]) -> Mapping[str, Evidence]:
-    """All codes and rows, also if codes were screened: directions are held out. Very many codes are the scored ones."""
-    return given if max(one.n_codes for one in given.values()) <= MOST_IN_LADDER else scored
-
-
 def _ladders(
-    evidences: Mapping[str, Evidence], assurance: _Assurance, is_panel: bool, chosen: Mapping[str, Any]
+    evidences: Mapping[str, Evidence], checks: _Checks, is_panel: bool, chosen: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Ladders of the representations and their comparison, with the panel and with `identification` only."""
     if not (is_panel or identification.card.name in chosen):
@@ -570,14 +563,14 @@ def _ladders(
     problems = {}
     for name, evidence in evidences.items():
         if evidence.n_factors and evidence.n_codes:
-            one = result_or_reason(functools.partial(ladder, evidence, quick=assurance.quick), "ladder")
+            one = result_or_reason(functools.partial(ladder, evidence, quick=checks.quick), "ladder")
             if isinstance(one, Ladder):
                 ladders[name] = one
             else:
                 problems[name] = str(one)
     found: dict[str, Any] = {"ladders": ladders, "ladder_problems": problems}
-    if len(ladders) == len(evidences) and len(ladders) > 1 and not assurance.quick:
-        found["ladder_comparison"] = compared_ladders(ladders, assurance.level)
+    if len(ladders) == len(evidences) and len(ladders) > 1 and not checks.quick:
+        found["ladder_comparison"] = compared_ladders(ladders, checks.level)
     return found
 
 
@@ -590,7 +583,7 @@ def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
     """
     order = sorted(ladders, key=lambda name: -ladders[name].value)
     pairs = list(itertools.combinations(order, 2))
-    tested = [_tested(ladders[a], ladders[b], max((1 - level) / len(ladders), SMALLEST_P)) for a, b in pairs]
+    tested = [_ladder_difference(ladders[a], ladders[b], max((1 - level) / len(ladders), SMALLEST_P)) for a, b in pairs]
     p_values = corrected(np.array([p_value for *_, p_value in tested]), "holm")
     differences = tuple(
         Difference(a, b, gap, error, gap - reach, gap + reach, float(p))
@@ -604,7 +597,7 @@ def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
     return Comparison("ladder", level, n_rows, scores, differences, ties, letters_of(order, ties))
 
 
-def _tested(one: Ladder, two: Ladder, level: float) -> tuple[float, float, int, float]:
+def _ladder_difference(one: Ladder, two: Ladder, level: float) -> tuple[float, float, int, float]:
     """The difference of two values without own codes that may be luck, its standard error with degrees of freedom, p.
 
     ``one`` has the larger value. If it has that by luck alone, neither is called better.
@@ -623,13 +616,13 @@ def _tested(one: Ladder, two: Ladder, level: float) -> tuple[float, float, int, 
     return gap, error, n_free, p_value if gap > 0 else 1.0
 
 
-def _check_settings(n_jobs: int, assurance: _Assurance) -> None:
+def _check_settings(n_jobs: int, checks: _Checks) -> None:
     if not isinstance(n_jobs, int) or n_jobs == 0:
         raise OptionError(f"n_jobs={n_jobs!r} is not a number of threads: use 1 or more, or -1 for all.")
-    if not (isinstance(assurance.budget, Real) and assurance.budget >= 0):  # also refuses nan
-        raise OptionError(f"budget={assurance.budget!r} is not a time: use a number of seconds from 0.")
-    if not (isinstance(assurance.level, Real) and 0 < assurance.level < 1):
-        raise OptionError(f"level={assurance.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
+    if not (isinstance(checks.budget, Real) and checks.budget >= 0):  # also refuses nan
+        raise OptionError(f"budget={checks.budget!r} is not a time: use a number of seconds from 0.")
+    if not (isinstance(checks.level, Real) and 0 < checks.level < 1):
+        raise OptionError(f"level={checks.level!r} is not a level: use a number between 0 and 1, such as 0.95.")
 
 
 def _pictures(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[str, Any]:
@@ -649,7 +642,7 @@ def _traversals(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[
     """Traversals of decoders that can decode, where there are no factors."""
     found = {
         row.representation: result_or_reason(
-            functools.partial(_of_latents, evidences[row.representation], row.score), row.label
+            functools.partial(_latent_traversals, evidences[row.representation], row.score), row.label
         )  # a decoder that fails on these latents must not lose the scores
         for row in reversed(rows)
         if row.label == manifold_entropy.card.name
@@ -660,7 +653,7 @@ def _traversals(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[
     return {name: pictures for name, pictures in found.items() if not isinstance(pictures, Finding)}
 
 
-def _of_latents(evidence: Evidence, entropy: Score) -> tuple[Traversal, ...]:
+def _latent_traversals(evidence: Evidence, entropy: Score) -> tuple[Traversal, ...]:
     """Traversals of the latents with the largest entropies."""
     names, entropies = list(entropy.per_code), np.array(list(entropy.per_code.values()))
     order = np.argsort(-entropies, kind="stable")[:MOST_TRAVERSED]

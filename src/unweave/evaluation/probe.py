@@ -158,16 +158,16 @@ class ProbeReport:
         seen = [row for row in rows if row.p_value <= most and row.lower > 0]
         if not seen:
             best = max(rows, key=lambda row: row.value)
-            return f"{factor}: no probe predicts it better than chance (best: {_told(best)})."
+            return f"{factor}: no probe predicts it better than chance (best: {_probe_in_words(best)})."
         first = [row for row in seen if row.probe == self.probes[0]]
         best = max(seen, key=lambda row: row.value)
         if not first:
-            text = f"{factor}: the {self.probes[0]} probe does not predict it, but {_told(best)} does"
+            text = f"{factor}: the {self.probes[0]} probe does not predict it, but {_probe_in_words(best)} does"
         else:
             plain = max(first, key=lambda row: row.value)
-            text = f"{factor}: {_told(plain)}"
+            text = f"{factor}: {_probe_in_words(plain)}"
             if best.value > plain.value + GAIN and best.lower > plain.value:
-                text += f", and more with {_told(best)}"
+                text += f", and more with {_probe_in_words(best)}"
             else:
                 best = plain
         if best.rows_needed == best.rows_needed:
@@ -198,7 +198,7 @@ class ProbeReport:
         return probe_text(self)
 
 
-def _told(row: ProbeRow) -> str:
+def _probe_in_words(row: ProbeRow) -> str:
     return f"{row.probe} from {row.layer} {fixed(row.value, 2)} ({fixed(row.lower, 2)} to {fixed(row.upper, 2)})"
 
 

@@ -154,8 +154,8 @@ class GroupedScores:
         """Data frame with one row for each metric and setting: of ``backend``, or of the first that is installed."""
         lines = [(label, score) for label, scores in self.scores.items() for score in scores]
         columns: dict[str, list[Any]] = {"metric": [label for label, _ in lines]}
-        columns |= {name: [getattr(score, name) for _, score in lines] for name in ("group", "mean", "std")}
-        columns |= {name: [getattr(score, name) for _, score in lines] for name in ("lower", "upper", "letters")}
+        copied = ("group", "mean", "std", "lower", "upper", "letters")
+        columns |= {name: [getattr(score, name) for _, score in lines] for name in copied}
         columns["seeds"] = [len(score.values) for _, score in lines]
         columns["verdict"] = [None if score.level is None else score.level.value for _, score in lines]
         return data_frame(columns, backend)

@@ -103,9 +103,9 @@ class Unlabelled:
         return f"Unlabelled({self.n_rows} rows; {', '.join(self.runs)})"
 
     def __str__(self) -> str:
-        from unweave.report.tables import unlabelled_text  # late: report is above evaluation
+        from unweave.report.tables import plain_text, unlabelled_table  # late: report is above evaluation
 
-        return unlabelled_text(self)
+        return plain_text(unlabelled_table(self))
 
 
 @checks_options

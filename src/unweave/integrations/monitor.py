@@ -120,7 +120,7 @@ def logged_numbers(evaluation: Evaluation, prefix: str = "unweave") -> dict[str,
     for name, row in _first_rows(evaluation, prefix).items():
         value, _ = evaluation.mean_and_spread(row.label, row.representation)
         numbers[name] = value
-        numbers |= {f"{name}_{part}": value for part, value in _beside(row).items()}
+        numbers |= {f"{name}_{part}": value for part, value in _floor_and_interval(row).items()}
     return {name: value for name, value in numbers.items() if not math.isnan(value)}
 
 
@@ -152,7 +152,7 @@ def _first_rows(evaluation: Evaluation, prefix: str) -> dict[str, Row]:
     return rows
 
 
-def _beside(row: Row) -> dict[str, float]:
+def _floor_and_interval(row: Row) -> dict[str, float]:
     floor, interval = row.noise_floor, row.interval
     return {part: getattr(floor, part) for part in ("floor", "p_value", "calibrated") if floor is not None} | {
         part: getattr(interval, part) for part in ("lower", "upper") if interval is not None

@@ -182,8 +182,6 @@ def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
         where = say("direction_of", n=n_codes)
     recovery = RECOVERY_OF.get(row.rung, "")
     low, high = row.intervals.get(recovery, (math.nan, math.nan))
-    if row.rung == "own codes" and "own_codes" not in row.intervals:
-        low, high = math.nan, math.nan
     return FactorRow(
         factor=row.factor,
         rung=row.rung,
@@ -212,9 +210,7 @@ def _state(row: LadderRow) -> FactorState:
 def _note(row: LadderRow, kind: str, quick: bool) -> str:
     """What is in the way of a higher rung, or of a better recovery."""
     if row.rung in OWN:
-        recovery = getattr(row, RECOVERY_OF[row.rung])
-        noisy = recovery < WELL and row.code_noise > 0.1 and row.rung == "one code"
-        if noisy:
+        if row.rung == "one code" and row.one_code < WELL and row.code_noise > 0.1:
             return say("note_of", reason="noisy", share=row.code_noise)
         return say("note_of", reason="folded code") if row.shape == "folded" and kind != "circular" else ""
     if row.rung == "own direction":
@@ -417,9 +413,8 @@ def sizes_in_words(data: EvaluationData) -> tuple[str, str]:
 def scored_part(evaluation: Evaluation, row: Row) -> str:
     """On which part of codes and rows the row's score was computed; empty for all."""
     screening = evaluation.data.screening.get(row.representation)
-    sampled = [
-        each for each in (row.score.caveats if row.score else ()) if {"rows", "sampled"} <= set(each.kind.split("_"))
-    ]
+    caveats = row.score.caveats if row.score else ()
+    sampled = [each for each in caveats if {"rows", "sampled"} <= set(each.kind.split("_"))]
     n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else evaluation.data.n_rows
     n_codes, of = (screening.n_scored, screening.n_codes) if screening else (0, 0)
     return part_of(n_codes, of, n_rows, n_rows_given(evaluation.data))
@@ -511,8 +506,10 @@ def _other_content(question: Question, evaluation: Evaluation, representation: s
         sentence = say("unexplained_beside", n=n_unrelated, n_codes=screening.n_codes, share=float(share))
         share = unrelated + (1 - unrelated) * share
     answer = "yes" if share >= 1 - YES else "a little" if share > PARTLY else "no"
-    known = {"value": float(share), "level": Level.NO_VERDICT, "sentence": sentence}
-    return QuestionLine(question.name, question.text, question.short, answer, **known)
+    return QuestionLine(
+        question.name, question.text, question.short, answer,
+        value=float(share), level=Level.NO_VERDICT, sentence=sentence,
+    )  # fmt: skip
 
 
 def has_number(row: Row) -> bool:
@@ -585,14 +582,8 @@ def screening_sentences(evaluation: Evaluation) -> list[str]:
     several = len(evaluation.representations) > 1
     said = []
     for name, found in evaluation.data.screening.items():
-        finding = Finding(
-            "codes_screened",
-            n_codes=found.n_codes,
-            n_found=found.n_found,
-            n_scored=found.n_scored,
-            n_rows=found.n_rows,
-            rate=found.rate,
-        )
+        stated = ("n_codes", "n_found", "n_scored", "n_rows", "rate")
+        finding = Finding("codes_screened", **{key: getattr(found, key) for key in stated})
         said.append(f"{name}: {finding}" if several else str(finding))
     return said
 
@@ -664,9 +655,9 @@ def fitting_advice(reason: Reason, evaluation: Evaluation, representation: str) 
     Metrics that are at noise level here are not recommended. If the factors do not depend on each other, there is no
     advice to remove their correlation.
     """
-    advice = reason.advice
     if not evaluation.data.factors:
         return ""
+    advice = reason.advice
     if advice is None or advice.kind != "advice":
         return reason.instead
     concerns = str(advice.quantities["concerns"])
@@ -891,11 +882,7 @@ def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
     for key, group in (("all_own", "n_own"), ("all_directions", "n_directions"), ("all_absent", "n_absent")):
         if len(groups[group]) == n:
             return say(key, n=n, one=one)
-    said = [
-        say(key, names=names, n=len(names), one=not named[FactorState.OWN_CODES])
-        for key, names in groups.items()
-        if names
-    ]
+    said = [say(key, names=names, n=len(names), one=one) for key, names in groups.items() if names]
     return say("of_factors", n=n, said="; ".join(said))
 
 
@@ -907,17 +894,13 @@ def _axes(ladder: Ladder | None, rows: Sequence[FactorRow]) -> str:
     return say("axes", p_value=ladder.axes_p_value, means=ladder.axes_p_value <= 0.05, few=n_free == 2)
 
 
-def _lines_of_all_metrics(evaluation: Evaluation, representation: str) -> tuple[QuestionLine, ...]:
-    """A line for every metric, where none of them is the one that answers a question."""
-    of_labels = {row.label: row for row in reversed(evaluation.rows) if row.representation == representation}
-    return tuple(line_of(question_of(row.measures), row, evaluation) for row in of_labels.values())
-
-
 def _report(
     evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]
 ) -> str:
     """How far the factors are identified, with the parts of the ladder, and then the trusted scores."""
-    lines = lines if any(line.metric for line in lines) else _lines_of_all_metrics(evaluation, representation)
+    if not any(line.metric for line in lines if line.metric):  # no metric answers a question: a line for each
+        of_labels = {row.label: row for row in reversed(evaluation.rows) if row.representation == representation}
+        lines = tuple(line_of(question_of(row.measures), row, evaluation) for row in of_labels.values())
     if all(line.level is Level.NOT_CHECKED for line in lines if line.metric):
         return say("not_checked")
     parts = LadderParts.of(evaluation, representation)
@@ -1123,15 +1106,11 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
 
 def _never_below(comparison: Comparison | None, noise: set[str]) -> tuple[str, ...]:
     """Names that are not significantly below another one, if any differ; the order of values may be luck."""
-    differences = () if comparison is None else comparison.differences
-    apart = [each for each in differences if comparison is not None and each.p_value <= 1 - comparison.level]
+    if comparison is None:
+        return ()
+    apart = [each for each in comparison.differences if each.p_value <= 1 - comparison.level]
     below = {each.second if each.difference > 0 else each.first for each in apart}
-    return tuple(name for name in comparison.scores if name not in below | noise) if comparison and apart else ()
-
-
-def _best(comparison: Comparison | None, noise: set[str]) -> tuple[str, ...]:
-    """Names that do not differ significantly from the first, if another one is significantly worse."""
-    return () if comparison is None else tied_with_best(comparison.ties, noise)
+    return tuple(name for name in comparison.scores if name not in below | noise) if apart else ()
 
 
 def _compared_headline(
@@ -1158,7 +1137,7 @@ def compared_by(metric: str, question: Question, evaluation: Evaluation) -> Comp
     lines = {row.representation: line_of(question, row, evaluation) for row in rows if has_number(row)}
     comparison = evaluation.data.comparison.get(metric, Comparison(metric, 0.95))
     doubted = {row.representation for row in rows if row.level in (Level.DO_NOT_USE, Level.NOISE)}
-    best = _best(comparison, doubted)
+    best = tied_with_best(comparison.ties, doubted)
     floors = [line.noise for line in lines.values() if line.noise is not None]
     return ComparedQuestion(
         question=question.name,

@@ -104,8 +104,10 @@ def bibtex_of(references: Mapping[str, str], version: str) -> str:
 def methods_paragraph(summary: Mapping[str, Any]) -> str:
     """Return a paragraph for a paper that describes how the scores were computed."""
     data, cells = summary["data"], [cell for metric in summary["metrics"] for cell in metric["cells"]]
+    versions = data["versions"]
+    others = ", ".join(f"{name} {number}" for name, number in versions.items() if name != "unweave")
     sentences = [
-        f"We scored {_what(data)} with {_versions(data['versions'])}.",
+        f"We scored {_what(data)} with unweave {versions.get('unweave', '')} ({others}).",
         f"Metrics: {_metrics_in_words(summary['metrics'])}.",
     ]
     if data["n_dropped"]:
@@ -140,11 +142,6 @@ def _what(data: Mapping[str, Any]) -> str:
     return f"{codes}{f' against d = {d} {stated}' if d else ''} on n = {n:,} samples"
 
 
-def _versions(versions: Mapping[str, str]) -> str:
-    others = ", ".join(f"{name} {number}" for name, number in versions.items() if name != "unweave")
-    return f"unweave {versions.get('unweave', '')} ({others})"
-
-
 def _named_representation(entry: Mapping[str, Any]) -> str:
     name = "a representation" if entry["name"] == "codes" else f"the representation '{entry['name']}'"
     return f"{name} of m = {counted(entry['n_codes'], 'code')}"
@@ -165,6 +162,13 @@ def _metrics_in_words(metrics: list[dict[str, Any]]) -> str:
     )
 
 
+DRAWS_IN_WORDS = {
+    "permutation": "permutations of the codes' rows",
+    "matched": "matched random codes",
+    "constant": "constant codes",
+}
+
+
 def _floor_sentences(floors: Iterable[Mapping[str, Any]]) -> list[str]:
     used = Counter((floor["kind"], floor["n_draws"]) for floor in floors)
     if not used:
@@ -172,17 +176,12 @@ def _floor_sentences(floors: Iterable[Mapping[str, Any]]) -> list[str]:
     by_kind: dict[str, list[int]] = {}
     for kind, n_draws in used:
         by_kind.setdefault(kind, []).append(n_draws)
-    stated = [f"{_range(draws)} {_draw_noun(kind)}" for kind, draws in by_kind.items()]
+    stated = []
+    for kind, draws in by_kind.items():
+        fewest, most = min(draws), max(draws)
+        number = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        stated.append(f"{number} {DRAWS_IN_WORDS.get(kind, f'draws of kind {kind!r}')}")
     return [f"Noise floors are mean scores of {listed(stated)}."]
-
-
-def _draw_noun(kind: str) -> str:
-    known = {
-        "permutation": "permutations of the codes' rows",
-        "matched": "matched random codes",
-        "constant": "constant codes",
-    }
-    return known.get(kind, f"draws of kind '{kind}'")
 
 
 def _interval_sentences(intervals: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -190,7 +189,3 @@ def _interval_sentences(intervals: Iterable[Mapping[str, Any]]) -> list[str]:
     return [
         f"Intervals are {f'{100 * level:g} % ' if level else ''}{kind} intervals over samples." for level, kind in used
     ]
-
-
-def _range(numbers: list[int]) -> str:
-    return f"{min(numbers):,}" if min(numbers) == max(numbers) else f"{min(numbers):,} to {max(numbers):,}"

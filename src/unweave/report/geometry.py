@@ -21,7 +21,7 @@ from unweave.evaluation import Evaluation
 from unweave.evidence import Evidence
 from unweave.metrics.manifolds import Spectrum, square_image, traversals
 from unweave.report.html import content_policy
-from unweave.report.terminal import plain_table
+from unweave.report.terminal import number_table
 from unweave.sentences import counted
 from unweave.whole_files import write_output
 
@@ -120,7 +120,7 @@ def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:
 def _sections(
     found: Spectrum, information: FloatArray, shape: ImageShape, traversed: FloatArray | None
 ) -> Iterator[PictureSection]:
-    from unweave.report.figures.geometry import information_figure, spectrum_figure, tangent_figure
+    from unweave.report.figures.geometry import information_figure, spectrum_figure, tangent_figure, traversal_figure
 
     shown = found.order[:MOST_LATENTS]
     (place, drop), count = found.knee, len(found.names)
@@ -139,17 +139,15 @@ def _sections(
         "of a latent has opposite signs in different images, its mean is close to 0.",
         _embedded(tangent_figure(grey, shape[1:], shown, found.names)),
     )
-    words = "In each row, one latent goes from -2 to 2 and all others are 0. The last column is the absolute "
-    words += "difference between the first and the last image, and it is scaled separately in each row."
-    if traversed is None:
-        words = (
-            "There are no traversals, because latents cannot be decoded with Jacobians alone: pass the decoder itself."
-        )
-    yield PictureSection(
-        "Traversals of each latent",
-        words,
-        None if traversed is None else _embedded(_traversal_figure(traversed, shape, [found.names[i] for i in shown])),
-    )
+    words = "There are no traversals, because latents cannot be decoded with Jacobians alone: pass the decoder itself."
+    picture = None
+    if traversed is not None:
+        words = "In each row, one latent goes from -2 to 2 and all others are 0. The last column is the absolute "
+        words += "difference between the first and the last image, and it is scaled separately in each row."
+        images = traversed.reshape(*traversed.shape[:2], *shape).transpose(0, 1, 3, 4, 2)
+        names = [found.names[i] for i in shown]
+        picture = _embedded(traversal_figure(images, names, [f"{value:g}" for value in VALUES]))
+    yield PictureSection("Traversals of each latent", words, picture)
     order = found.order[:MOST_IN_MATRIX]
     yield PictureSection(
         "Which latents have the same effect",
@@ -160,13 +158,6 @@ def _sections(
         if count > 1
         else None,
     )
-
-
-def _traversal_figure(traversed: FloatArray, shape: ImageShape, names: list[str]) -> Figure:
-    from unweave.report.figures.geometry import traversal_figure
-
-    images = traversed.reshape(*traversed.shape[:2], *shape).transpose(0, 1, 3, 4, 2)
-    return traversal_figure(images, names, [f"{value:g}" for value in VALUES])
 
 
 def _embedded(figure: Figure) -> str:
@@ -185,24 +176,20 @@ def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None =
     """
     matrix = evaluation["manifold_mutual_information"].parts["matrix"]
     partners = np.nan_to_num(matrix, nan=-1.0).argmax(axis=1)
-    shown = plain_table()
-    for heading in ("latent", "entropy", "+-", "kept so far", "shares most with", "nats"):
-        shown.add_column(heading, justify="left" if heading in ("latent", "shares most with") else "right")
+    heads, lines = ("latent", "entropy", "+-", "kept so far", "shares most with", "nats"), []
     for rank, i in enumerate(found.order[:LATENTS_SHOWN]):
         kept = f"{found.cumulative[rank]:.3f}" if rank < len(found.cumulative) else ""
         partner = (found.names[partners[i]], f"{matrix[i, partners[i]]:.3f}") if len(found.names) > 1 else ("", "")
-        shown.add_row(
-            found.names[i], f"{found.entropies[i]:.3f}", f"{found.standard_errors[i]:.3f}", kept, partner[0], partner[1]
-        )
-    notes = list(evaluation.notes)
+        entropy = (f"{found.entropies[i]:.3f}", f"{found.standard_errors[i]:.3f}")
+        lines.append((found.names[i], *entropy, kept, *partner))
     rest = len(found.names) - LATENTS_SHOWN
     are = "is" if rest == 1 else "are"
     return Group(
         Text(_heading(found, evaluation)),
-        shown,
+        number_table(heads, lines, left=("latent", "shares most with")),
         *([Text(f"{counted(rest, 'latent')} with less entropy {are} not shown.")] if rest > 0 else []),
         *([Text(_answer(found, keep))] if keep is not None else []),
-        *(Text(sentence, style="dim") for sentence in notes),
+        *(Text(sentence, style="dim") for sentence in evaluation.notes),
     )
 
 

@@ -135,11 +135,10 @@ def _png(pixels: NDArray[np.uint8], palette: bytes = b"") -> bytes:
         b"IDAT": zlib.compress(lines, 9),
         b"IEND": b"",
     }
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, content) for kind, content in chunks.items())
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        for kind, content in chunks.items()
+    )
 
 
 Decode = Callable[[NDArray[np.float32]], Any]
@@ -199,9 +198,11 @@ def code_pictures(
     If ``images`` has some images of the data set and their codes, the reconstructions are returned as well.
     """
     means = _decodable(evidence)
-    middle = means[_nearest_to_the_middle(means)]
+    spread = np.maximum(means.std(axis=0), 1e-12)
+    # the row that is nearest to the medians of all codes
+    middle = means[np.square((means - np.median(means, axis=0)) / spread).sum(axis=1).argmin()]
     importance = _importance(evidence)
-    factors, shares = _told_most_of(evidence)
+    factors, shares = _most_informed_factors(evidence)
     rows = []
     for i in np.argsort(-importance)[:MOST_CODES]:
         moved = np.repeat(middle[None], N_STEPS, axis=0)
@@ -245,17 +246,12 @@ def _importance(evidence: Evidence) -> NDArray[np.float64]:
     return np.asarray(signal / np.maximum(signal + noise, 1e-300))
 
 
-def _told_most_of(evidence: Evidence) -> tuple[list[str], NDArray[np.float64]]:
+def _most_informed_factors(evidence: Evidence) -> tuple[list[str], NDArray[np.float64]]:
     estimator = Histogram()
     information = np.asarray(mig(evidence, estimator=estimator).parts["mutual_information_matrix"])
     shares = np.nan_to_num(information / np.asarray(factor_entropies(evidence, estimator))[None, :])
     best = shares.argmax(axis=1)
     return [evidence.factor_names[j] for j in best], shares[np.arange(len(best)), best]
-
-
-def _nearest_to_the_middle(codes: NDArray[np.float32]) -> int:
-    spread = np.maximum(codes.std(axis=0), 1e-12)
-    return int(np.square((codes - np.median(codes, axis=0)) / spread).sum(axis=1).argmin())
 
 
 def _reconstructed(decode: Decode, images: NDArray[Any], codes: NDArray[Any]) -> str:

@@ -316,7 +316,8 @@ def latex_rows(summary: Mapping[str, Any]) -> str:
     marks = [f"{name}: {MARK_WORDS[level]}" for level, name in MARK_NAMES.items() if level in shown]
     lines += [f"% {'; '.join(marks)}"] if marks else []
     for entry in summary["data"]["representations"]:
-        lines.append(_row([entry["name"]], [_full_cell(metric, entry["name"]) for metric in metrics]))
+        row = [escaped(entry["name"]), *(_full_cell(metric, entry["name"]) for metric in metrics)]
+        lines.append(" & ".join(row) + r" \\")
     return "\n".join(lines)
 
 
@@ -329,27 +330,15 @@ def escaped(text: str) -> str:
     return "".join(ESCAPES.get(letter, letter) for letter in " ".join(text.split()))
 
 
-def _row(texts: Sequence[str], cells: Sequence[str] = ()) -> str:
-    """Return a row of a table. The texts are escaped; the cells are LaTeX already."""
-    return " & ".join([*map(escaped, texts), *cells]) + r" \\"
-
-
 def _full_cell(metric: Mapping[str, Any], representation: str) -> str:
     """Return mean and standard deviation over seeds, the interval, and the mark of the verdict."""
     cell = next((cell for cell in metric["cells"] if cell["representation"] == representation), None)
     if cell is None or cell["value"] is None:
         return "--"
-    text = _number(cell["value"], cell["spread"])
+    text = escaped(fixed(cell["value"]))
+    if cell["spread"] is not None:
+        text += rf" $\pm$ {fixed(cell['spread'])}"
     if cell["interval"]:
-        ends = ", ".join(_number(cell["interval"][end]) for end in ("low", "high"))
+        ends = ", ".join(escaped(fixed(cell["interval"][end])) for end in ("low", "high"))
         text += rf" {{\scriptsize [{ends}]}}"
-    return text + _mark(cell)
-
-
-def _mark(cell: Mapping[str, Any]) -> str:
-    return Level(cell["verdict"]["level"]).latex_mark if cell["verdict"] else ""
-
-
-def _number(value: float, spread: float | None = None) -> str:
-    plus_minus = "" if spread is None else rf" $\pm$ {fixed(spread)}"
-    return fixed(value).replace(MINUS, "$-$") + plus_minus
+    return text + (Level(cell["verdict"]["level"]).latex_mark if cell["verdict"] else "")

@@ -24,13 +24,16 @@ def markdown_page(evaluation: Evaluation) -> str:
     >>> print(markdown_page(unweave.evaluate(factors, factors, metrics=["mcc"], quick=True)).split("\\n")[0])
     # What the codes contain
     """
-    summary = summarise(evaluation)
+    summary, answer = summarise(evaluation), whole_answer(evaluation)
     several = len(summary["data"]["representations"]) > 1
     judged = any(cell["verdict"] for metric in summary["metrics"] for cell in metric["cells"])
     parts = [
         f"# {plain(summary['title'])}",
         summary["subtitle"],
-        *_answer(evaluation),
+        f"**{plain(answer.headline)}**",
+        *(_comparison(answer) if isinstance(answer, ComparedAnswer) else _tables(answer)),
+        f"**Report:** {plain(answer.report)}",
+        "**Next:**\n\n" + _list(map(plain, answer.next_steps)),
         summary["trusted"],
         "## Verdicts" if judged else "## Scores",
         _side_by_side(summary) if several else _verdicts(summary),
@@ -53,17 +56,6 @@ def markdown_page(evaluation: Evaluation) -> str:
     parts += ["## For your paper", plain(summary["writing"]["methods"])]
     parts += [_fenced("latex", summary["writing"]["latex"]), _fenced("bibtex", summary["writing"]["bibtex"])]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _answer(evaluation: Evaluation) -> list[str]:
-    """Return the parts of the answer: headline, tables, the text to report and the next steps."""
-    answer = whole_answer(evaluation)
-    return [
-        f"**{plain(answer.headline)}**",
-        *(_comparison(answer) if isinstance(answer, ComparedAnswer) else _tables(answer)),
-        f"**Report:** {plain(answer.report)}",
-        "**Next:**\n\n" + _list(map(plain, answer.next_steps)),
-    ]
 
 
 def _codes(entry: Mapping[str, Any]) -> str:
@@ -96,7 +88,11 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
     rows = []
     for metric in summary["metrics"]:
         cell = metric["cells"][0]
-        floor, interval = cell["floor"] or {}, cell["interval"]
+        floor, interval, verdict = (
+            cell["floor"] or {},
+            cell["interval"],
+            cell["verdict"] or {"level": "", "reasons": ()},
+        )
         rows.append(
             [
                 metric["label"],
@@ -106,8 +102,8 @@ def _verdicts(summary: Mapping[str, Any]) -> str:
                 between(interval["low"], interval["high"], 3) if interval else "",
                 fixed(cell["calibrated"]),
                 p_value(floor.get("p_value"), floor.get("resolution")),
-                cell["verdict"]["level"] if cell["verdict"] else "",
-                cell["problem"] or _first_reason(cell),
+                verdict["level"],
+                cell["problem"] or next((str(reason["sentence"]) for reason in verdict["reasons"]), ""),
             ]
         )
     return _table(["metric", "score", "noise", "chance", "interval", "calibrated", "p", "verdict", "why"], rows)
@@ -131,11 +127,6 @@ def _score(cell: Mapping[str, Any]) -> str:
     if cell["value"] is None:
         return "failed" if cell["problem"] else "undefined"
     return fixed(cell["value"]) + (f" ± {fixed(cell['spread'])}" if cell["spread"] is not None else "")
-
-
-def _first_reason(cell: Mapping[str, Any]) -> str:
-    reasons = cell["verdict"]["reasons"] if cell["verdict"] else []
-    return str(reasons[0]["sentence"]) if reasons else ""
 
 
 def _reason(reason: Mapping[str, Any]) -> str:

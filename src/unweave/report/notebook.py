@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 
 from unweave.auditing.properties import Audit
@@ -37,32 +37,29 @@ def notebook_view(evaluation: Evaluation) -> str:
 
 def _of_one(answer: Answer) -> Iterable[str]:
     if answer.spectrum is not None:
-        yield _text_table(answer.spectrum.table())
+        yield _table(answer.spectrum.table())
     if answer.factors:
-        yield _text_table(answer.factor_table())
+        yield _table(answer.factor_table())
     yield f"<p>{escape(answer.below_factors)}</p>"
     if answer.questions:
-        yield _text_table(answer.question_table())
+        yield _table(answer.question_table())
     yield from (f"<p>{escape(sentence)}</p>" for sentence in answer.reading if sentence)
 
 
 def _of_several(answer: ComparedAnswer) -> Iterable[str]:
-    yield _text_table(answer.table())
+    yield _table(answer.table())
     if answer.layers is not None:
-        yield _text_table(answer.layers.table()) + f"<p>{escape(answer.layers.reading)}</p>"
+        yield _table(answer.layers.table()) + f"<p>{escape(answer.layers.reading)}</p>"
     for question in answer.questions:
         yield f"<p>{escape(question.text)} By {escape(question.metric)}.</p>"
         table = question.table()
-        yield _table((*table.heads[:-1], ""), table.rows[:ROWS_SHOWN])
+        yield _table(TextTable((*table.heads[:-1], ""), table.rows))
 
 
-def _text_table(table: TextTable) -> str:
-    return _table(table.heads, table.rows[:ROWS_SHOWN])
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows)
+def _table(table: TextTable) -> str:
+    head = "".join(f"<th>{escape(text)}</th>" for text in table.heads)
+    shown = table.rows[:ROWS_SHOWN]
+    body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in shown)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -75,8 +72,8 @@ def score_view(score: Score) -> str:
     parts = [f"<p><b>{escape(score.metric or 'score')} = {_cell_number(score.value)}</b></p>"]
     for heading, numbers in (("factor", score.per_factor), ("code", score.per_code)):
         if numbers:
-            rows = [[name, _cell_number(number)] for name, number in list(numbers.items())[:ROWS_SHOWN]]
-            parts.append(_table([heading, "score"], rows))
+            rows = tuple((name, _cell_number(number)) for name, number in numbers.items())
+            parts.append(_table(TextTable((heading, "score"), rows)))
     return _block([*parts, _listed([*map(str, score.findings), *map(str, score.caveats)])])
 
 
@@ -89,13 +86,12 @@ def audit_view(audit: Audit) -> str:
     heading = f"<p><b>{escape(audit.metric)}: {' '.join(audit.ticks)}</b></p>"
     if audit.refusal:
         return _block([heading, f"<p>{escape(str(audit.refusal))}</p>"])
-    rows = [
-        [result.name, result.tick, result.verdict, _cell_number(result.number), result.where]
+    rows = tuple(
+        (result.name, result.tick, result.verdict, _cell_number(result.number), result.where)
         for result in audit.results
-    ]
-    return _block(
-        [heading, _table(["property", "", "verdict", "worst number", "where"], rows), _listed(map(str, audit.problems))]
     )
+    table = TextTable(("property", "", "verdict", "worst number", "where"), rows)
+    return _block([heading, _table(table), _listed(map(str, audit.problems))])
 
 
 def diagnosis_view(diagnosis: Diagnosis) -> str:
@@ -113,10 +109,12 @@ def comparison_view(comparison: Comparison) -> str:
     >>> comparison_view(Comparison("mcc", 0.95, scores={"a": 0.9}, letters={"a": "a"}))[:32]
     '<div><p><b>mcc</b></p><table><th'
     """
-    rows = [[name, _cell_number(score), comparison.letters.get(name, "")] for name, score in comparison.scores.items()]
+    rows = tuple(
+        (name, _cell_number(score), comparison.letters.get(name, "")) for name, score in comparison.scores.items()
+    )
     said = [*([str(comparison.reason)] if comparison.reason else []), *map(str, comparison.notes)]
     shared = ["Scores that share a letter do not differ significantly."] if len(rows) > 1 else []
-    table = _table(["representation", "score", "group"], rows[:ROWS_SHOWN])
+    table = _table(TextTable(("representation", "score", "group"), rows))
     return _block([f"<p><b>{escape(comparison.metric)}</b></p>", table, _listed([*shared, *said])])
 
 

@@ -34,8 +34,7 @@ from unweave.report.latex import latex_rows
 from unweave.score import Score, ShownMatrix
 from unweave.sentences import counted, fixed, listed, say
 from unweave.trust.comparison import Comparison
-from unweave.trust.floors import NoiseFloor
-from unweave.trust.verdict_record import SECTIONS, Level, Reason
+from unweave.trust.verdict_record import SECTIONS, Level
 
 
 def trusted_scores(metrics: list[dict[str, Any]]) -> str:
@@ -49,16 +48,12 @@ def trusted_scores(metrics: list[dict[str, Any]]) -> str:
     if set(judged) == {Level.TRUST}:
         all_scores = "The score" if len(judged) == 1 else f"All {len(judged)} scores"
         return f"{all_scores} can be trusted on these data.{missing}"
-    return f"Of {counted(len(judged), 'score')}, {listed(_levels_in_words(judged))}.{missing}"
-
-
-def _levels_in_words(judged: list[Level]) -> list[str]:
-    """Return the number of scores with each verdict, in words. Verdicts that do not occur are left out."""
-    return [
+    said = [
         f"{judged.count(level) or 'none'} {level.words}"
         for level in Level
         if level in judged or (level is Level.TRUST and Level.NOISE not in judged)
     ]
+    return f"Of {counted(len(judged), 'score')}, {listed(said)}.{missing}"
 
 
 @dataclass(frozen=True)
@@ -117,7 +112,10 @@ def floor_fields(row: Row) -> dict[str, Any] | None:
         "kind": floor.kind,
         "n_draws": len(draws),
         "note": " ".join(map(str, floor.notes)),
-        "per_factor": {name: _factor_band(floor, name) for name in floor.per_factor_floor},
+        # the mean and the ends of the band; if lower scores are better, the band lies below the mean
+        "per_factor": {
+            name: [mean, *sorted((mean, floor.per_factor_upper[name]))] for name, mean in floor.per_factor_floor.items()
+        },
     }
 
 
@@ -149,29 +147,17 @@ def verdict_fields(row: Row, evaluation: Evaluation) -> dict[str, Any] | None:
         known = {"quantity": "noise floor", "measured": none_if_nan(floor.floor), "section": SECTIONS["P4"], "how": ""}
         return {"level": row.level, "reasons": [{"sentence": noise_sentence(row), **known, "instead": ""}]}
     reasons = [
-        _reason_fields(reason) | {"instead": fitting_advice(reason, evaluation, row.representation)}
+        {
+            "sentence": reason.sentence,
+            "quantity": reason.quantity,
+            "measured": none_if_nan(reason.measured),
+            "section": reason.section,
+            "how": reason.how,
+            "instead": fitting_advice(reason, evaluation, row.representation),
+        }
         for reason in row.verdict.reasons
     ]
     return {"level": row.level, "reasons": reasons if evaluation.data.factors else []}
-
-
-def _factor_band(floor: NoiseFloor, factor: str) -> list[float]:
-    """Return the mean null score of a factor and the ends of the band from this mean to the upper null quantile.
-
-    If lower scores are better, the band lies below the mean.
-    """
-    mean = floor.per_factor_floor[factor]
-    return [mean, *sorted((mean, floor.per_factor_upper[factor]))]
-
-
-def _reason_fields(reason: Reason) -> dict[str, Any]:
-    return {
-        "sentence": reason.sentence,
-        "quantity": reason.quantity,
-        "measured": none_if_nan(reason.measured),
-        "section": reason.section,
-        "how": reason.how,
-    }
 
 
 # key, name, and whether the number is a share, which the page shows as a bar as well
@@ -202,6 +188,7 @@ def diagnosis_summary(evaluation: Evaluation, representation: str, detail: Detai
         "rows_per_code": data.n_rows / n_codes if n_codes else None,
     }
     known = sizes if found is None else found | {"largest_correlation": found["max_correlation"]}
+    constraints = [] if found is None else found["constraints"]
     figures = [
         {"key": key, "name": name, "value": value, "text": _text(key, value, known), "is_share": is_share}
         for key, name, is_share in FIGURES
@@ -211,7 +198,7 @@ def diagnosis_summary(evaluation: Evaluation, representation: str, detail: Detai
         "representation": representation,
         "sentences": _sentences_of_sizes(sizes) if found is None else found["sentences"],
         "figures": figures,
-        "constraints": [] if found is None else [_constraint(entry) for entry in found["constraints"]],
+        "constraints": [f"{each['determined']} is a function of {' and '.join(each['by'])}" for each in constraints],
         "charts": [] if found is None else _charts(found, detail),
         "looked": found is not None,
     }
@@ -241,10 +228,6 @@ def _sentences_of_sizes(sizes: dict[str, Any]) -> list[str]:
         f"{counted(sizes['n_factors'], 'factor')}, which is {per_code} rows per code.",
         "The data were not diagnosed: evaluate without --quick to diagnose them.",
     ]
-
-
-def _constraint(entry: dict[str, Any]) -> str:
-    return f"{entry['determined']} is a function of {' and '.join(entry['by'])}"
 
 
 def _charts(found: dict[str, Any], detail: Detail) -> list[dict[str, Any]]:
@@ -319,10 +302,11 @@ def matrix_summaries(evaluation: Evaluation, representation: str, detail: Detail
     """Return the matrices of the scores of one representation, and the number of matrices that were left out."""
     factors, codes = evaluation.data.factor_names, evaluation.data.representations[representation].unit_names
     varying = _varying_factors(evaluation, representation, factors)
+    first_seed = {row.label: row.seed for row in reversed(evaluation.rows)}
     met: list[tuple[ShownMatrix, FloatArray, list[str]]] = []
     for row in evaluation.rows:
         # if there are several seeds, the matrix of the first seed is shown
-        if row.representation != representation or row.seed != _first_seed(evaluation, row.label) or not row.score:
+        if row.representation != representation or row.seed != first_seed[row.label] or not row.score:
             continue
         for shown in row.score.matrices:
             n_columns = len(codes) if shown.columns == "codes" else len(factors)
@@ -373,15 +357,14 @@ def summarised_matrix(
     own = np.where(np.isfinite(size), size, -np.inf)
     order = np.lexsort((-own.max(axis=1), own.argmax(axis=1)))
     high, wide = -(-len(rows) // detail.picture_rows), -(-len(columns) // detail.picture_columns)
+    largest_first = np.argsort(-own, axis=None, kind="stable")[: detail.links]
+    strongest = [divmod(int(k), len(columns)) for k in largest_first if np.isfinite(own.flat[k])]
     return summary | {
         "values": _largest_of_blocks(size[order], high, wide).tolist(),
         "rows_per_block": high,
         "columns_per_block": wide,
         "sentence": _how_aggregated(len(rows), len(columns), high, wide, shown.columns, signed),
-        "strongest": [
-            {"row": rows[i], "column": columns[j], "value": float(matrix[i, j])}
-            for i, j in _strongest(own, detail.links)
-        ],
+        "strongest": [{"row": rows[i], "column": columns[j], "value": float(matrix[i, j])} for i, j in strongest],
     }
 
 
@@ -399,11 +382,6 @@ def _largest_of_blocks(matrix: FloatArray, high: int, wide: int) -> FloatArray:
     starts = np.arange(0, matrix.shape[0], high), np.arange(0, matrix.shape[1], wide)
     blocks = np.maximum.reduceat(np.maximum.reduceat(lowest, starts[0], axis=0), starts[1], axis=1)
     return np.where(np.isfinite(blocks), blocks, np.nan)
-
-
-def _strongest(size: FloatArray, n_pairs: int) -> list[tuple[int, int]]:
-    flat = np.argsort(-size, axis=None, kind="stable")[:n_pairs]
-    return [(int(k) // size.shape[1], int(k) % size.shape[1]) for k in flat if np.isfinite(size.flat[k])]
 
 
 def _varying_factors(evaluation: Evaluation, representation: str, factors: Sequence[str]) -> list[int]:
@@ -430,10 +408,6 @@ def _widened(matrix: FloatArray, n_codes: int, n_columns: int, varying: list[int
     return whole
 
 
-def _first_seed(evaluation: Evaluation, label: str) -> int | None:
-    return next(row.seed for row in evaluation.rows if row.label == label)
-
-
 SCHEMA = "unweave.report/3"
 
 
@@ -455,6 +429,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     matrices = [matrix_summaries(evaluation, name, detail) for name in names]
     charts = [chart for metric in metrics for chart in factor_charts(metric, data.factor_names, detail)]
     n_charts = detail.charts * len(names)
+    questions = by_question(evaluation)
     summary: dict[str, Any] = {
         "schema": SCHEMA,
         "title": _title(evaluation),
@@ -463,12 +438,16 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "tables": _tables(answer),
         "screening": code_lists(evaluation),
         "questions": [
-            {"name": question.name, "text": question.text, "metrics": labels}
-            for question, labels in by_question(evaluation).items()
+            {"name": question.name, "text": question.text, "metrics": labels} for question, labels in questions.items()
         ],
         "pairs": data.matched_pairs,
         "drawn_codes": data.drawn_codes,
-        "rankings": _rankings(evaluation) if len(names) > 1 else {},
+        "rankings": {
+            label: compared_by(label, question, evaluation)
+            for question, labels in questions.items()
+            for label in labels
+            if len(names) > 1
+        },
         "trusted": trusted_scores(metrics) if data.factors else say("verdicts_need_factors"),
         "data": {
             "n_rows": data.n_rows,
@@ -508,15 +487,6 @@ def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
     return {"shown_factors": shown, "parts": answer.parts_sentence}
 
 
-def _rankings(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the representations ranked by each metric."""
-    return {
-        label: compared_by(label, question, evaluation)
-        for question, labels in by_question(evaluation).items()
-        for label in labels
-    }
-
-
 def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
     rows = [row for row in evaluation.rows if row.label == label]
     card = rows[0].card
@@ -549,6 +519,7 @@ def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:
 def _cell(evaluation: Evaluation, representation: str, rows: list[Row]) -> dict[str, Any]:
     """Return the scores of one metric on one representation: the mean over seeds, with floor, interval and verdict."""
     scores = [row.score for row in rows if row.score]
+    factors = scores[0].per_factor if scores else {}
     return {
         "representation": representation,
         **_over_seeds(scores),
@@ -557,7 +528,7 @@ def _cell(evaluation: Evaluation, representation: str, rows: list[Row]) -> dict[
         "caveats": list(dict.fromkeys(str(caveat) for score in scores for caveat in score.caveats)),
         "chance": next((row.chance for row in rows if row.chance is not None), None),
         **_trust(evaluation, rows),
-        "per_factor": _means_per_factor([score.per_factor for score in scores]),
+        "per_factor": {name: fmean(score.per_factor.get(name, math.nan) for score in scores) for name in factors},
         "seconds": sum(row.seconds for row in rows),
     }
 
@@ -582,10 +553,6 @@ def _trust(evaluation: Evaluation, rows: list[Row]) -> dict[str, Any]:
         "at_noise_level": any(row.at_noise_level for row in rows),
         "verdict": max(verdicts, key=lambda verdict: verdict["level"].gravity) if verdicts else None,
     }
-
-
-def _means_per_factor(parts: list[dict[str, float]]) -> dict[str, float]:
-    return {name: fmean(part.get(name, math.nan) for part in parts) for name in (parts[0] if parts else {})}
 
 
 def _domain(cells: list[dict[str, Any]], bounds: tuple[float, float]) -> list[float]:

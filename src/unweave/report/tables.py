@@ -18,7 +18,7 @@ from unweave.evaluation.probe import ProbeReport
 from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.evaluation.similarity import Similarity
 from unweave.evaluation.unlabelled import RunPair, Unlabelled
-from unweave.report.terminal import plain_table
+from unweave.report.terminal import number_table, plain_table
 from unweave.sentences import counted, fixed
 
 if TYPE_CHECKING:
@@ -32,30 +32,25 @@ MOST_CODES = 10
 def concept_table(found: ConceptReport) -> Group:
     """Return the totals, a table with one row per concept, and the codes that depend on a concept."""
     rows, totals = found.rows(), found.totals()
-    shown = plain_table()
     probes = [f"probe_{k}" for k in found.probes.k]
     single = {"f1": "F1", "auroc": "AUROC", "average_precision": "AP"}
     measures = single | {name: f"k = {name.removeprefix('probe_')}" for name in probes}
     headings = [heading for name in measures.values() for heading in (name, "(noise)")]
-    for heading in ["concept", "share", "best code", *headings, "split over", "absorbed by"]:
-        shown.add_column(heading, justify="left" if heading in ("concept", "best code") else "right")
+    lines = []
     for row in rows[:MOST_CONCEPTS]:
         numbers = [
             number for name in measures for number in (_with_interval(row, name), _two_decimals(row[f"{name}_floor"]))
         ]
-        shown.add_row(
-            row["concept"],
-            f"{100 * row['prevalence']:.3g} %",
-            _best_code(row),
-            *numbers,
-            counted(row["specific_codes"], "code") if row["split"] else "",
-            counted(row["absorbing_codes"], "code") if row["absorbing_codes"] else "",
-        )
+        split_over = counted(row["specific_codes"], "code") if row["split"] else ""
+        absorbed_by = counted(row["absorbing_codes"], "code") if row["absorbing_codes"] else ""
+        share = f"{100 * row['prevalence']:.3g} %"
+        lines.append((row["concept"], share, _best_code(row), *numbers, split_over, absorbed_by))
+    heads = ("concept", "share", "best code", *headings, "split over", "absorbed by")
     hidden = len(rows) - MOST_CONCEPTS
     are = "is" if hidden == 1 else "are"
     return Group(
         Text(_use(totals)),
-        shown,
+        number_table(heads, lines, left=("concept", "best code")),
         *([Text(f"{counted(hidden, 'concept')} {are} not shown; --json writes all of them.")] if hidden > 0 else []),
         Text(READING, style="dim"),
         *(Text(note, style="dim") for note in found.notes()),
@@ -114,15 +109,13 @@ MOST_PAIRS = 15
 def unlabelled_table(found: Unlabelled) -> Group:
     """Return a table of the runs, and a table of the pairs of runs with the highest and lowest agreement."""
     scores = list(dict.fromkeys(name for facts in found.runs.values() for name in facts.scores))
-    runs = plain_table()
-    runs.add_column("run", no_wrap=True)
-    for heading in ("codes", "active", "total correlation", *scores, *(["UDR"] if found.pairs else [])):
-        runs.add_column(heading, justify="right")
+    heads = ("run", "codes", "active", "total correlation", *scores, *(["UDR"] if found.pairs else []))
+    lines = []
     for name, facts in found.runs.items():
-        ranking = [_unlabelled_number(facts.ranking)] if found.pairs else []
-        numbers = [_unlabelled_number(facts.scores.get(score, float("nan"))) for score in scores]
-        counts = [str(facts.n_codes), str(facts.n_active)]
-        runs.add_row(name, *counts, _unlabelled_number(facts.total_correlation), *numbers, *ranking)
+        numbers = [facts.total_correlation, *(facts.scores.get(score, math.nan) for score in scores)]
+        numbers += [facts.ranking] if found.pairs else []
+        lines.append((name, str(facts.n_codes), str(facts.n_active), *map(_unlabelled_number, numbers)))
+    runs = number_table(heads, lines, left=("run",), whole=("run",))
     heading = (
         f"{counted(found.n_rows, 'row')}, {counted(len(found.runs), 'run')}, no factors; total correlation in nats"
     )
@@ -136,11 +129,6 @@ def plain_text(*parts: Any, width: int = 120) -> str:
     return buffer.getvalue().rstrip()
 
 
-def unlabelled_text(found: Unlabelled) -> str:
-    """Return the tables as plain text."""
-    return plain_text(unlabelled_table(found))
-
-
 def _agreement(found: Unlabelled) -> list[Table | Text]:
     if not found.pairs:
         return [
@@ -149,12 +137,15 @@ def _agreement(found: Unlabelled) -> list[Table | Text]:
     shown = sorted(found.pairs, key=lambda pair: -pair.matched)
     if len(shown) > MOST_PAIRS:
         shown = [*shown[: MOST_PAIRS // 2], *shown[-(MOST_PAIRS // 2) :]]
-    table = plain_table()
-    for heading in ("runs", "matched one to one", "unrelated codes", "linear map (R2)", "UDR"):
-        table.add_column(heading, justify="left" if heading == "runs" else "right")
-    for pair in shown:
-        numbers = (pair.matched, pair.chance, pair.linear, pair.ranking)
-        table.add_row(f"{pair.first}, {pair.second}", *map(_unlabelled_number, numbers))
+    lines = [
+        (
+            f"{pair.first}, {pair.second}",
+            *map(_unlabelled_number, (pair.matched, pair.chance, pair.linear, pair.ranking)),
+        )
+        for pair in shown
+    ]
+    heads = ("runs", "matched one to one", "unrelated codes", "linear map (R2)", "UDR")
+    table = number_table(heads, lines, left=("runs",))
     left = len(found.pairs) - len(shown)
     rest = [Text(f"{counted(left, 'pair')} with intermediate agreement are not shown.")] if left else []
     return [table, *rest, Text(_meaning(found.pairs))]
@@ -218,16 +209,16 @@ def _run_number(value: float, column: str) -> str:
 
 def grouped_table(found: GroupedScores) -> Table:
     """Return the table, with the settings ranked by the first metric."""
-    table = plain_table()
-    table.add_column("setting", no_wrap=True)
-    table.add_column("seeds", justify="right")
-    for label in found.scores:
-        table.add_column(label, justify="right")
     first = next(iter(found.scores))
-    for group in found.ranked(first):
-        seeds = str(len(found.score(first, group).values))
-        table.add_row(group, seeds, *(_cell(found.score(label, group)) for label in found.scores))
-    return table
+    lines = [
+        (
+            group,
+            str(len(found.score(first, group).values)),
+            *(_cell(found.score(label, group)) for label in found.scores),
+        )
+        for group in found.ranked(first)
+    ]
+    return number_table(("setting", "seeds", *found.scores), lines, left=("setting",), whole=("setting",))
 
 
 def grouped_text(found: GroupedScores) -> str:
@@ -244,51 +235,47 @@ def _cell(score: GroupedScore) -> str:
 
 def similarity_text(found: Similarity) -> str:
     """The table of similarities as plain text."""
-    table = plain_table()
-    for heading in ("pair", "measure", "similarity", "interval", "unrelated", "calibrated", "p"):
-        table.add_column(heading, justify="left" if heading in ("pair", "measure") else "right")
+    heads = ("pair", "measure", "similarity", "interval", "unrelated", "calibrated", "p")
+    lines = []
     for row in found.rows:
         numbers = (fixed(row.value), f"{fixed(row.lower)} to {fixed(row.upper)}", fixed(row.floor))
         shown = ("", row.note, "") if row.note and row.value != row.value else numbers
-        table.add_row(f"{row.first}, {row.second}", row.measure, *shown, fixed(row.calibrated), fixed(row.p_value))
+        lines.append((f"{row.first}, {row.second}", row.measure, *shown, fixed(row.calibrated), fixed(row.p_value)))
     legend = "'unrelated' is the similarity of rows in random order; calibrated is 0 there and 1 for equal codes."
-    return plain_text(table, Text(legend))
+    return plain_text(number_table(heads, lines, left=("pair", "measure")), Text(legend))
 
 
 def probe_text(found: ProbeReport) -> str:
     """The table of probes and one sentence for each factor, as plain text."""
-    table = plain_table()
     twin = any(row.baseline == row.baseline for row in found.rows)
     classes = any(row.accuracy == row.accuracy for row in found.rows)
     headings = ["factor", "layer", "probe", "R2", "interval", "p", "chance", "control", "rows for 90 %"]
-    for heading in [*headings, *(["baseline"] if twin else []), *(["accuracy"] if classes else [])]:
-        table.add_column(heading, justify="left" if heading in ("factor", "layer", "probe") else "right")
+    headings += [*(["baseline"] if twin else []), *(["accuracy"] if classes else [])]
+    lines = []
     for row in (row for row in found.rows if row.value == row.value):
         more = [*([row.baseline] if twin else []), *([row.accuracy] if classes else [])]
         numbers = (fixed(row.value), f"{fixed(row.lower)} to {fixed(row.upper)}", fixed(row.p_value))
         needed = "" if row.rows_needed != row.rows_needed else f"{row.rows_needed:.0f}"
-        table.add_row(
-            *(row.factor, row.layer, row.probe, *numbers, fixed(row.floor), fixed(row.control), needed),
-            *(fixed(None if number != number else number) for number in more),
-        )
+        known = (row.factor, row.layer, row.probe, *numbers, fixed(row.floor), fixed(row.control), needed)
+        lines.append((*known, *(fixed(None if number != number else number) for number in more)))
+    table = number_table(headings, lines, left=("factor", "layer", "probe"))
     return plain_text(table, *(Text(found.sentence(factor)) for factor in found.factors), width=140)
 
 
 def environments_table(found: Environments) -> list[Any]:
     """The table of environments, and sentences about them."""
-    table = plain_table()
-    for heading in ("intervention", "rows", "sets", "shift", "interval", "also shifts", "verdict"):
-        table.add_column(heading, justify="right" if heading in ("rows", "shift", "interval") else "left")
+    lines = []
     for name in found.names:
         direct, shifted = found.direct(name), found.shifted(name)
         most = max(
             (found[name, code] for code in direct or found.codes), key=lambda row: (row.shift == row.shift, row.shift)
         )
         others = [code for code in shifted if code not in direct]
-        table.add_row(
-            *(name, str(found.n_rows[name]), _few(direct) or "-", fixed(most.shift)),
-            *(f"{fixed(most.lower)} to {fixed(most.upper)}", _few(others) or "-", found.verdict(name)),
-        )
+        ends = f"{fixed(most.lower)} to {fixed(most.upper)}"
+        sets = (_few(direct) or "-", fixed(most.shift), ends)
+        lines.append((name, str(found.n_rows[name]), *sets, _few(others) or "-", found.verdict(name)))
+    heads = ("intervention", "rows", "sets", "shift", "interval", "also shifts", "verdict")
+    table = number_table(heads, lines, left=("intervention", "sets", "also shifts", "verdict"))
     texts = [found.headline]
     if found.edges:
         texts.append(f"Graph of the codes: {', '.join(f'{cause} -> {effect}' for cause, effect in found.edges)}.")
@@ -302,11 +289,6 @@ def environments_table(found: Environments) -> list[Any]:
         "than the other codes explain, and 'shift' is the largest of them: 0 for the same distribution, 1 at most."
     )
     return [table, *map(Text, [*texts, *found.notes])]
-
-
-def environments_text(found: Environments) -> str:
-    """The same as plain text."""
-    return plain_text(*environments_table(found))
 
 
 def _few(names: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from io import StringIO
 from typing import Any
 
@@ -46,6 +46,18 @@ RECOVERIES = ("one code", "own codes", "direction", "readable", "leakage")
 def plain_table(close: bool = False) -> Table:
     """Return an empty table with a line below its header and no other lines; columns may be close to each other."""
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=close)
+
+
+def number_table(
+    heads: Collection[str], rows: Iterable[Iterable[str]], left: Collection[str], whole: Collection[str] = ()
+) -> Table:
+    """Return a table of numbers, aligned right, beside columns of text (``left``); ``whole`` columns do not wrap."""
+    table = plain_table()
+    for head in heads:
+        table.add_column(head, justify="left" if head in left else "right", no_wrap=head in whole)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
 
 
 def text_columns(found: TextTable, *, wrapped: Collection[str], left_out: Collection[str] = ()) -> Table:
@@ -105,7 +117,8 @@ def metric_table(evaluation: Evaluation, width: int) -> Table:
     table.add_column("score", justify="right", no_wrap=True)
     table.add_column("noise", justify="right", no_wrap=True)
     if with_interval:
-        table.add_column(_interval_head(evaluation), no_wrap=True)
+        level = next((row.interval.level for row in evaluation.rows if row.interval is not None), 0.95)
+        table.add_column(f"{100 * level:g} % interval", no_wrap=True)
     if checked:
         table.add_column("verdict", no_wrap=True)
     for question, labels in by_question(evaluation).items():
@@ -134,11 +147,6 @@ def score_cell(evaluation: Evaluation, label: str, representation: str) -> str:
     if math.isnan(mean):
         return "undefined" if values else "failed"
     return f"{fixed(mean)} ± {fixed(spread)}" if len(values) > 1 else fixed(mean)
-
-
-def _interval_head(evaluation: Evaluation) -> str:
-    level = next((row.interval.level for row in evaluation.rows if row.interval is not None), 0.95)
-    return f"{100 * level:g} % interval"
 
 
 UNIT = re.compile(r"(?<=\d) (?=(?:%|s\b))")

@@ -112,7 +112,7 @@ def _started_process(compute: Compute, task: Any, in_full: bool) -> ProcessPoolE
     of_process = (os.getpid(), own_modules())
     process = ProcessPoolExecutor(max_workers=1, timeout=IDLE_SECONDS, initializer=_end_with, initargs=of_process)
     if in_full:
-        wait([process.submit(_received, compute, task)])
+        wait([process.submit(_do_nothing, compute, task)])
     return process
 
 
@@ -128,14 +128,14 @@ def _end_with(client: int, _modules: OwnModules | None) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _received(*_items: Any) -> None:
+def _do_nothing(*_items: Any) -> None:
     """Do nothing; calling this in a worker shows that its arguments can be unpickled there."""
 
 
 _OF_WORKER: list[ProcessPoolExecutor] = []  # processes of a Dask worker that wait for its next task
 
 
-def _within(time_limit: float, compute: Compute, task: Any) -> Any:
+def _within_time_limit(time_limit: float, compute: Compute, task: Any) -> Any:
     """The result of a task, or `Lost` after the time limit; the task has a process of its own, which can be ended."""
     settings = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     daemon = settings.pop("daemon", None)  # workers of Dask are daemons, which may not start processes
@@ -150,7 +150,7 @@ def on_cluster(
     compute: Compute, tasks: Sequence[Any], address: str, time_limit: float | None = None
 ) -> Generator[tuple[int, Any], None, None]:
     """Compute tasks on the workers of a Dask scheduler, which limits how many workers a task may crash."""
-    compute = compute if time_limit is None else partial(_within, time_limit, compute)
+    compute = compute if time_limit is None else partial(_within_time_limit, time_limit, compute)
     with _client(address) as client:
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
@@ -193,9 +193,14 @@ def _client(address: str) -> Any:
         ) from None
 
 
-def _refuse_wrong(sweep: object, folder: object, n_jobs: object, time_limit: object) -> None:
+def check_n_processes(n_jobs: object) -> None:
+    """Raise an `OptionError` for what is not a number of processes."""
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise OptionError(f"n_jobs={n_jobs!r} is not a number of processes: use 1 or more, or -1 for all cores.")
+
+
+def _refuse_wrong(sweep: object, folder: object, n_jobs: object, time_limit: object) -> None:
+    check_n_processes(n_jobs)
     if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit > 0):
         raise OptionError(f"time_limit={time_limit!r} is not a limit: use a number of seconds above 0.")
     if not isinstance(sweep, Sweep):

@@ -79,8 +79,8 @@ def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
     cells = [
         Cell(world, encoder, n_rows, seed, chosen, labels={**world_labels, **encoder_labels})
         for (world, world_labels), (encoder, encoder_labels), n_rows, seed in itertools.product(
-            list(_built(declared, "world", worlds, "sample")),
-            list(_built(declared, "encoder", encoders, "encode")),
+            list(_declared_items(declared, "world", worlds, "sample")),
+            list(_declared_items(declared, "encoder", encoders, "encode")),
             _numbers_of_rows(declared.get("n_rows", 1000)),
             seed_range(declared.get("n_seeds", 5), declared.get("seed", 0)),
         )
@@ -88,7 +88,7 @@ def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:
     return Sweep(stated, tuple(cells))
 
 
-def _built(
+def _declared_items(
     declared: Mapping[str, Any], what: str, module: ModuleType, method: str
 ) -> Iterator[tuple[Any, dict[str, Label]]]:
     """Every world or encoder that the entries declare, and its labels in the table."""
@@ -102,7 +102,7 @@ def _built(
         for values in itertools.product(*swept.values()):
             parameters = {key: _value(value, classes, where) for key, value in zip(swept, values, strict=True)}
             shown = {f"{what}.{key}": _short_value(value) for key, value in parameters.items()}
-            yield _made(kind, parameters, where), {what: kind.__name__, **shown}
+            yield _instance(kind, parameters, where), {what: kind.__name__, **shown}
 
 
 def _declares(entry: Any, method: str) -> bool:
@@ -133,7 +133,7 @@ def _declared_class(entry: Any, classes: Classes, where: str) -> type:
     return kind
 
 
-def _made(kind: type, parameters: dict[str, Any], where: str) -> Any:
+def _instance(kind: type, parameters: dict[str, Any], where: str) -> Any:
     try:
         return kind(**parameters)
     except (TypeError, ValueError) as error:
@@ -156,7 +156,9 @@ def _value(value: Any, classes: Classes, where: str) -> Any:
     if not isinstance(value, dict):
         return value
     kind = _declared_class(value, classes, where)
-    return _made(kind, {key: _value(entry, classes, where) for key, entry in value.items() if key != "class"}, where)
+    return _instance(
+        kind, {key: _value(entry, classes, where) for key, entry in value.items() if key != "class"}, where
+    )
 
 
 def _short_value(value: Any) -> Label:

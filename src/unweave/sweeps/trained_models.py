@@ -169,15 +169,7 @@ class TrainedModels:
     ) -> list[Measurement]:
         """Measurements of these metrics; for a model that diverged, nan with the reason."""
         dataset = world.loaded()
-        [model] = train(
-            dataset,
-            encoder,
-            seed=seed,
-            n_codes=self.n_codes,
-            trunk=self.trunk,
-            settings=self.settings,
-            device=self.device,
-        )
+        [model] = train(dataset, encoder, seed=seed, **vars(self))
         if model.problem is not None:
             return [Measurement(label, math.nan, math.nan, model.problem) for label in metrics]
         indices = random_stream(seed, "images of a cell").permutation(len(dataset))[:n_rows]

@@ -244,15 +244,10 @@ def _pairs(evaluation: Evaluation, factors: Any, codes: Any) -> Figure:
         values = evidence.factors[:, factor]
         found = np.unique(values)
         discrete = FactorKind(kinds.get(name, evidence.kinds[factor])).has_classes
-        classes = (
-            tuple(_level_name(levels, value) for value in found) if discrete and len(found) <= MOST_CLASSES else ()
-        )
+        classes = tuple(f"{value:g}" if levels is None else str(levels[int(value)]) for value in found)
+        classes = classes if discrete and len(found) <= MOST_CLASSES else ()
         pairs.append(Pair(name, evidence.code_names[code], values, evidence.codes[:, code], classes))
     return matched_pairs_figure(pairs)
-
-
-def _level_name(levels: Any, value: float) -> str:
-    return str(levels[int(value)]) if levels is not None else f"{value:g}"
 
 
 def _rows(evaluation: Evaluation, metric: str | None, representation: str) -> list[Row]:
@@ -341,16 +336,8 @@ def _panel(axes: Axes, name: Property, points: Sequence[CurvePoint]) -> None:
         names += [f"d = {size}" for size in sizes]
     _limits(axes, name, points, sizes)
     _finish_axes(axes, name, places, reach)
-    axes.legend(
-        handles,
-        names,
-        fontsize=7,
-        frameon=False,
-        ncols=3,
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.12),
-        handlelength=1.8,
-    )
+    small = {"fontsize": 7, "frameon": False, "handlelength": 1.8}
+    axes.legend(handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, **small)
 
 
 def _curves(
