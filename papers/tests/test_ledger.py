@@ -389,7 +389,7 @@ def test_a_check_ends_with_counts():
 def test_claims_are_checked_up_to_and_including_the_budget(tmp_path, monkeypatch, budget, outcomes):
     claims = [dataclasses.replace(claim_of(name), seconds=1.0) for name in ("003:76", "003:42")]
     monkeypatch.setattr(
-        checking, "_checked", lambda claim, options, kept: checking.CheckedClaim(claim, "as recorded", seconds=1.0)
+        checking, "_check_claim", lambda claim, options, kept: checking.CheckedClaim(claim, "as recorded", seconds=1.0)
     )
     assert [entry.outcome for entry in checking.check(claims, Options(tmp_path), budget)] == outcomes
 

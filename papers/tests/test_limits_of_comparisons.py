@@ -135,8 +135,8 @@ def test_unibound_of_more_images_is_affordable_in_proportion():
     assert all_images._fits((usual - 40) / 30 * 200, before)
     assert not all_images._fits((usual - 40) / 30 * 200 + 1, before)
     score = all_images.ScoreWithCost(0.5, 0.1, 1.0, 1.0)
-    assert all_images._shown(score) == "0.5000 ± 0.1960"
-    assert all_images._shown(all_images.ScoreWithCost(0.5, 0.0, 1.0, 1.0)) == "0.5000"
+    assert all_images._with_interval(score) == "0.5000 ± 0.1960"
+    assert all_images._with_interval(all_images.ScoreWithCost(0.5, 0.0, 1.0, 1.0)) == "0.5000"
 
 
 @pytest.mark.parametrize(("ratio", "holds"), [(0.599, True), (0.6, False)])

@@ -130,7 +130,7 @@ def test_an_experiment_runs_from_training_to_pictures(paper, name, tmp_path):
 @pytest.mark.parametrize("with_it", [1, -1])
 def test_informativeness_rises_with_rmig_and_falls_with_jemmig(monkeypatch, reference, sign, with_it):
     """A perfect rank correlation in the right direction holds, and in the other does not."""
-    monkeypatch.setattr(of_001, "_shown", lambda *_: ())
+    monkeypatch.setattr(of_001, "_listing", lambda *_: ())
     monkeypatch.setattr(of_001, "_rank_correlation", partial(of_001._rank_correlation, n_draws=40))
     steps = np.arange(5.0)
     found = merged(

@@ -107,7 +107,7 @@ def write_page(plan: Sequence[Planned]) -> Path:
         if not entry.is_done:
             parts.append(f"<p>{escape(entry.reason or 'Not computed yet.')} Cost: {escape(entry.experiment.cost)}.</p>")
             continue
-        parts += _shown(entry.options.folder, json.loads(entry.record.read_bytes())["wrote"])
+        parts += _files_as_lines(entry.options.folder, json.loads(entry.record.read_bytes())["wrote"])
     path = plan[0].options.folder / "index.html"
     _write(path, "\n".join(parts))
     return path
@@ -117,7 +117,7 @@ def _write(path: Path, text: str) -> None:
     write_result(path, lambda stream: stream.write(text.encode()))
 
 
-def _shown(folder: Path, files: Sequence[str]) -> Iterator[str]:
+def _files_as_lines(folder: Path, files: Sequence[str]) -> Iterator[str]:
     for name in files:
         if name.endswith("-claims.json"):
             rows = json.loads((folder / name).read_bytes())
@@ -175,13 +175,13 @@ def report_page() -> str:
         lines += ["", f"## {heading}"]
         for number in MODULES:
             chosen = [claim for claim in claims_of(number) if claim.verdict == verdict]
-            lines += ["", f"**{number}**", "", *map(_told, chosen)] if chosen else []
+            lines += ["", f"**{number}**", "", *map(_claim_as_item, chosen)] if chosen else []
     for verdict, heading in (("error of the text", "Errata"), ("artefact of code or protocol", "Artefacts")):
-        lines += ["", f"## {heading}", "", *(_told(claim) for claim in claims if claim.verdict == verdict)]
+        lines += ["", f"## {heading}", "", *(_claim_as_item(claim) for claim in claims if claim.verdict == verdict)]
     return "\n".join([*lines, ""])
 
 
-def _told(claim: Claim) -> str:
+def _claim_as_item(claim: Claim) -> str:
     where = f"[{claim.name}](../docs/claims.md#{claim.paper}-{claim.number}), {claim.where}"
     scale = f" Scale: {claim.scale}." if claim.scale else ""
     how = f" `{claim.see or claim.command}`" if claim.is_computed else ""

@@ -343,10 +343,10 @@ def experiment_claims(number: str, name: str, options: Options) -> list[ClaimChe
     experiment = experiment_of(paper_of(number), name)
     experiment.check(options)
     options = experiment.ready(options)[0]
-    return list(experiment.compare(_computed(experiment, options), options))
+    return list(experiment.compare(_compute_quietly(experiment, options), options))
 
 
-def _computed(experiment: Experiment, options: Options) -> Any:
+def _compute_quietly(experiment: Experiment, options: Options) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Objective did not converge")  # of a lasso on codes that are nearly constant
         return experiment.compute(options)
@@ -361,7 +361,7 @@ def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
     experiment.check(options)
     options, told = experiment.ready(options)
     yield from told
-    data = _computed(experiment, options)
+    data = _compute_quietly(experiment, options)
     checks = list(numbered(number, name, experiment.compare(data, options)))
     if checks:
         yield checks_table(number, checks)

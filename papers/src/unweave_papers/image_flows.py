@@ -206,7 +206,7 @@ class ImageFlow(nn.Module):
 
     def encode_with_volume(self, images: Tensor, classes: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Latents, and the log of the encoder's volume change."""
-        return self.layer.encode(self._shaped(images), self._condition(len(images), classes))
+        return self.layer.encode(self._in_image_shape(images), self._condition(len(images), classes))
 
     def decode(self, latents: Tensor, classes: Tensor | None = None) -> Tensor:
         """Images of latents."""
@@ -235,7 +235,7 @@ class ImageFlow(nn.Module):
 
     def fit(self, images: Tensor, classes: Tensor | None = None) -> None:
         """Set the scales, and the Gaussians of the classes, from these images."""
-        latents = self.layer.fit(self._shaped(images), self._condition(len(images), classes)).detach()
+        latents = self.layer.fit(self._in_image_shape(images), self._condition(len(images), classes)).detach()
         if self.prior is not None:
             if classes is None:
                 raise InputError("The prior of this flow has one Gaussian per class: pass the classes too.")
@@ -245,7 +245,7 @@ class ImageFlow(nn.Module):
         """Raise an error if decoding the latents of an image does not reproduce it."""
         with torch.no_grad():
             back = self.decode(self.encode(images, classes), classes)
-        errors = (back - self._shaped(images)).flatten(1).abs().amax(dim=1)
+        errors = (back - self._in_image_shape(images)).flatten(1).abs().amax(dim=1)
         bad = ~(errors <= tolerance)
         if bad.any():
             first = int(bad.nonzero()[0])
@@ -254,7 +254,7 @@ class ImageFlow(nn.Module):
                 f"{float(errors[first]):.3g}, so its scales have diverged; train with a lower learning rate."
             )
 
-    def _shaped(self, images: Tensor) -> Tensor:
+    def _in_image_shape(self, images: Tensor) -> Tensor:
         if images[0].numel() != self.size or (images.ndim == 4 and tuple(images.shape[1:]) != self.image_shape):
             raise InputError(
                 f"Images of shape {tuple(images.shape[1:])} do not fit this flow, which is of {self.image_shape}: "
@@ -309,17 +309,17 @@ class LearnedRotation(InvertibleLayer):
 
     def encode(self, state: Tensor, condition: Tensor | None) -> tuple[Tensor, Tensor]:
         """The state with its channels multiplied by the matrix."""
-        return self._turned(self._matrix(), state), self.no_change(state)
+        return self._mix_channels(self._matrix(), state), self.no_change(state)
 
     def decode(self, state: Tensor, condition: Tensor | None) -> Tensor:
         """The state with its channels multiplied by the transposed matrix, which is the inverse."""
-        return self._turned(self._matrix().mT, state)
+        return self._mix_channels(self._matrix().mT, state)
 
     def _matrix(self) -> Tensor:
         return torch.linalg.matrix_exp(self.turn - self.turn.mT)
 
     @staticmethod
-    def _turned(matrix: Tensor, state: Tensor) -> Tensor:
+    def _mix_channels(matrix: Tensor, state: Tensor) -> Tensor:
         return (matrix @ state.flatten(2)).reshape(state.shape) if state.ndim == 4 else state @ matrix.mT
 
 

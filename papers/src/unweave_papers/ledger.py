@@ -228,7 +228,7 @@ def claims_of(paper: str | None = None) -> tuple[Claim, ...]:
         return tuple(claim for number in MODULES for claim in claims_of(number))
     if paper not in MODULES:
         raise OptionError(f"There is no paper {paper!r} here: there are {', '.join(MODULES)}.")
-    recorded = _recorded(paper)
+    recorded = _recorded_entries(paper)
     entries = tomllib.loads((FOLDER / "claims" / f"{paper}.toml").read_text(encoding="utf-8")).get("claim", [])
     return tuple(sorted((_claim(paper, entry, recorded) for entry in entries), key=lambda claim: claim.number))
 
@@ -248,7 +248,7 @@ def claim_of(name: str) -> Claim:
 
 def record(paper: str, results: Mapping[int, ClaimEvidence], seconds: Mapping[int, float]) -> Path:
     """Record these figures, by the numbers of claims, for comparison with later checks."""
-    path, entries = FOLDER / "recorded" / f"{paper}.json", _recorded(paper)
+    path, entries = FOLDER / "recorded" / f"{paper}.json", _recorded_entries(paper)
     for number, evidence in results.items():
         numbers = {name: [round(x, 6) for x in figure.numbers] for name, figure in evidence.figures.items()}
         parts = [SHORT[part] for part in evidence.parts]
@@ -263,7 +263,7 @@ def record(paper: str, results: Mapping[int, ClaimEvidence], seconds: Mapping[in
 SHORT: dict[Found, str] = {"holds": "+", "holds in part": "~", "does not hold": "-", "undecided": "?"}
 
 
-def _recorded(paper: str) -> dict[str, Any]:
+def _recorded_entries(paper: str) -> dict[str, Any]:
     path = FOLDER / "recorded" / f"{paper}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
@@ -275,7 +275,7 @@ def _claim(paper: str, entry: Mapping[str, Any], recorded: Mapping[str, Any]) ->
     figures = {name: MeasuredFigure(*numbers) for name, numbers in known.get("figures", {}).items()}
     words = {short: found for found, short in SHORT.items()}
     parts = tuple(words[short] for short in known.get("parts", ""))
-    lists = {name: _listed(entry.get(name, [])) for name in ("needs", "experiments", "checks", "expect")}
+    lists = {name: _as_tuple(entry.get(name, [])) for name in ("needs", "experiments", "checks", "expect")}
     try:
         rows = dict(named for row in entry.get("rows", ()) for named in _row_figures(paper, row))
         for text in lists["expect"]:
@@ -290,7 +290,7 @@ def _claim(paper: str, entry: Mapping[str, Any], recorded: Mapping[str, Any]) ->
     return Claim(paper=paper, figures=figures, parts=parts, **given)
 
 
-def _listed(entry: str | Sequence[str]) -> tuple[str, ...]:
+def _as_tuple(entry: str | Sequence[str]) -> tuple[str, ...]:
     return (entry,) if isinstance(entry, str) else tuple(entry)
 
 
@@ -340,12 +340,12 @@ def rule_of(text: str, n_figures: int) -> Callable[[FloatArray], Any]:
     for word, joined in ((" or ", np.logical_or), (" and ", np.logical_and)):
         if word in text:
             parts = [rule_of(part, n_figures) for part in text.split(word)]
-            return partial(_joined, joined, parts)
+            return partial(_combine_rules, joined, parts)
     pattern, figures, numbers = simple_rule(text, n_figures)
     return lambda values: RULES[pattern](*(values[chosen] for chosen in figures), *numbers)
 
 
-def _joined(how: np.ufunc, rules: Sequence[Callable[[FloatArray], Any]], values: FloatArray) -> Any:
+def _combine_rules(how: np.ufunc, rules: Sequence[Callable[[FloatArray], Any]], values: FloatArray) -> Any:
     return how.reduce([rule(values) for rule in rules])
 
 
@@ -450,13 +450,13 @@ def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -
     kept = StoredNumbers(options.folder / f"claims-{package_digest()}.jsonl")
     spent = 0.0
     for claim in sorted(claims, key=lambda claim: (claim.seconds, claim.paper, claim.number)):
-        missing = _missing(claim, options)
+        missing = _reason_not_computed(claim, options)
         if missing:
             yield CheckedClaim(claim, "skipped", missing)
         elif spent + claim.seconds > budget:
             yield CheckedClaim(claim, "skipped", f"It takes about {claim.seconds:.0f} s, which exceeds the budget.")
         else:
-            checked = _checked(claim, options, kept)
+            checked = _check_claim(claim, options, kept)
             spent += checked.seconds
             yield checked
     kept.remove()
@@ -482,7 +482,7 @@ def package_digest() -> str:
     return digest.hexdigest()
 
 
-def _missing(claim: Claim, options: Options) -> str:
+def _reason_not_computed(claim: Claim, options: Options) -> str:
     if not claim.is_computed:
         return f"It has no evidence to compute: {claim.why}"
     for need in claim.needs:
@@ -500,7 +500,7 @@ def _missing(claim: Claim, options: Options) -> str:
     return ""
 
 
-def _checked(claim: Claim, options: Options, kept: StoredNumbers) -> CheckedClaim:
+def _check_claim(claim: Claim, options: Options, kept: StoredNumbers) -> CheckedClaim:
     start = time.process_time()
 
     def computed() -> dict[str, Any]:

@@ -210,14 +210,14 @@ def codes_of(
     seed = options.seed or 0
     if options.codes is not None:
         sprites = small_sprites() if options.codes.name == SMALL else DSprites()
-        given = _given(options.codes).items()
-        return {name: _drawn(encoded, sprites, n_rows, dependences, seed) for name, encoded in given}
+        given = _codes_in_folder(options.codes).items()
+        return {name: _draw(encoded, sprites, n_rows, dependences, seed) for name, encoded in given}
     folder = options.folder / "codes"
     folder.mkdir(parents=True, exist_ok=True)
     encoded = {}
     for name in models:
         path = folder / f"{MODELS[name]}-{label}-{n_rows}-{seed}.npz"
-        encoded[name] = read_encoded(path) if path.exists() else _encoded(name, path, n_rows, dependences, options)
+        encoded[name] = read_encoded(path) if path.exists() else _encode(name, path, n_rows, dependences, options)
     return encoded
 
 
@@ -249,7 +249,7 @@ def models_among(encoders: Mapping[str, Encoded], names: Sequence[str]) -> dict[
     return there or dict(encoders)
 
 
-def _encoded(name: str, path: Path, n_rows: int, dependences: Sequence[Dependence], options: Options) -> Encoded:
+def _encode(name: str, path: Path, n_rows: int, dependences: Sequence[Dependence], options: Options) -> Encoded:
     from unweave.neural.published_vaes import read_published
 
     assert options.weights is not None
@@ -259,7 +259,7 @@ def _encoded(name: str, path: Path, n_rows: int, dependences: Sequence[Dependenc
     return encode(model, images, out=path, rows=n_rows, seed=options.seed or 0, progress=options.progress)
 
 
-def _given(folder: Path) -> dict[str, Encoded]:
+def _codes_in_folder(folder: Path) -> dict[str, Encoded]:
     paths = sorted(folder.glob("*.npz"))
     if not paths:
         raise FileError(f"{folder} has no .npz file of codes: write one per encoder with unweave encode.")
@@ -271,7 +271,7 @@ def _given(folder: Path) -> dict[str, Encoded]:
     return encoders
 
 
-def _drawn(encoded: Encoded, sprites: DSprites, n_rows: int, dependences: Sequence[Dependence], seed: int) -> Encoded:
+def _draw(encoded: Encoded, sprites: DSprites, n_rows: int, dependences: Sequence[Dependence], seed: int) -> Encoded:
     """Draw rows without replacement, so that no row is in both a training and a test set.
 
     The few images of the small sprites are drawn with replacement if factors are dependent.

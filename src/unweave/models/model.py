@@ -49,7 +49,7 @@ class TrainedModel:
 
     def encode(self, images: Array) -> Posterior | NDArray[np.float32]:
         """Posteriors of images (n x channels x height x width, or n x pixels); plain codes if deterministic."""
-        parts = [self._encoded(batch) for batch in _batches(images)]
+        parts = [self._encode(batch) for batch in _batches(images)]
         mean = np.concatenate([part.mean.numpy() for part in parts])
         if self.is_deterministic:
             return mean
@@ -67,12 +67,12 @@ class TrainedModel:
 
     def decode(self, codes: Array) -> NDArray[np.float32]:
         """Images (n x channels x height x width) of codes (Gaussian codes, then probabilities of categories)."""
-        outputs = torch.cat([self.likelihood.pixels(self._decoded(part))[0] for part in _batches(codes)])
-        return outputs.view(-1, *self._present().architecture.image_shape).numpy()
+        outputs = torch.cat([self.likelihood.pixels(self._decode(part))[0] for part in _batches(codes)])
+        return outputs.view(-1, *self._required_network().architecture.image_shape).numpy()
 
     def codes_of(self, images: Array) -> NDArray[np.float32]:
         """Inputs of the decoder for these images: means of Gaussian codes, then the probabilities of the categories."""
-        parts = [self._encoded(batch) for batch in _batches(images)]
+        parts = [self._encode(batch) for batch in _batches(images)]
         return np.concatenate(
             [np.concatenate([part.mean.numpy(), *map(_shares, part.logits)], axis=1) for part in parts]
         )
@@ -82,7 +82,7 @@ class TrainedModel:
         total: NDArray[np.float64] = np.zeros(())
         n_rows = 0
         for batch in _batches(images):
-            encoded = self._encoded(batch)
+            encoded = self._encode(batch)
             gaussian = gaussian_kl_per_code(encoded.mean, encoded.log_variance)
             discrete = [categorical_kl(logits)[None] for logits in encoded.logits]
             total, n_rows = total + len(batch) * torch.cat([gaussian, *discrete]).double().numpy(), n_rows + len(batch)
@@ -93,24 +93,24 @@ class TrainedModel:
         generator = random_stream(rng, "codes of a model")
         total = 0.0
         for batch in _batches(images):
-            mean, log_variance, tables = self._encoded(batch)
+            mean, log_variance, tables = self._encode(batch)
             noise = torch.from_numpy(generator.standard_normal(mean.shape, dtype=np.float32))
             gaussian = mean if self.is_deterministic else mean + (0.5 * log_variance).exp() * noise
             codes = torch.cat([gaussian, *(logits.softmax(1) for logits in tables)], dim=1)
-            total += float(self.likelihood.cost(self._decoded(codes), batch[None])) * len(batch)
+            total += float(self.likelihood.cost(self._decode(codes), batch[None])) * len(batch)
         return total / len(images)
 
     def n_active_codes(self, images: Array) -> int:
         """Number of codes whose KL from the prior, averaged over the images, is above 0.05 nats."""
         return int((self.kl_per_code(images) > LEAST_ACTIVE).sum())
 
-    def _present(self) -> Network:
+    def _required_network(self) -> Network:
         if self.network is None:
             raise InputError(f"{self.name} has no weights: {self.problem}")
         return self.network
 
-    def _encoded(self, batch: Tensor) -> EncodedBatch:
-        network = self._present()
+    def _encode(self, batch: Tensor) -> EncodedBatch:
+        network = self._required_network()
         n_pixels = network.architecture.sizes.n_pixels
         if batch.shape[1] != n_pixels:
             raise InputError(
@@ -122,8 +122,8 @@ class TrainedModel:
         mean, log_variance, *logits = (part[0].cpu() for part in (encoded.mean, encoded.log_variance, *encoded.logits))
         return EncodedBatch(mean, log_variance, tuple(logits))
 
-    def _decoded(self, codes: Tensor) -> Tensor:
-        network = self._present()
+    def _decode(self, codes: Tensor) -> Tensor:
+        network = self._required_network()
         n_codes = network.architecture.sizes.n_codes
         if codes.shape[1] != n_codes:
             raise InputError(

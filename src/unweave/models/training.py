@@ -246,7 +246,7 @@ class Stack:
             lost = torch.flatten(torch.nonzero(~torch.isfinite(losses)))
             if len(lost):
                 return lost.tolist()
-        return self._broken()
+        return self._models_not_finite()
 
     def states(self) -> list[State]:
         """The state of every model; tensors are copies."""
@@ -266,7 +266,7 @@ class Stack:
         """The inputs of the objective in the next step."""
         return Step(
             self.network,
-            self._fetched,
+            self._draw_rows_of,
             self.random.at(self.n_steps),
             self.settings.likelihood,
             number=self.n_steps,
@@ -293,7 +293,7 @@ class Stack:
         self._n_summed += 1
         return sum(terms[name] for name in ("loss", "critic loss") if name in terms)  # type: ignore[return-value]
 
-    def _fetched(self, purpose: str) -> Tensor:
+    def _draw_rows_of(self, purpose: str) -> Tensor:
         random = self._rows.at(self.n_steps)
         wanted = "rows" if purpose == "partners" else purpose
         numbers = random.whole_numbers(wanted, (self.settings.batch_size,), self.images.n_rows)
@@ -308,7 +308,7 @@ class Stack:
             history.append({"step": self.n_steps, **{name: values[m] for name, values in means.items()}})
         self._sums, self._n_summed = {}, 0
 
-    def _broken(self) -> list[int]:
+    def _models_not_finite(self) -> list[int]:
         """Indices of models with weights that are not finite, so that the next loss would not be finite either."""
         finite = torch.ones(len(self.specs), dtype=torch.bool, device=self.random.device)
         for weights, _ in self._optimisers:

@@ -68,7 +68,7 @@ def two_moons(options: Options) -> dict[str, TrainedFlow]:
         "C reconstruction": FlowObjective(reconstruction=5.0, core=(0,)),
     }
     shape = FlowSettings(n_blocks=4, hidden=32, couplings="spline", bins=8, seed=options.seed or 0)
-    return _trained(TwoMoons(), shape, objectives, 1500, options)
+    return _train_flows(TwoMoons(), shape, objectives, 1500, options)
 
 
 def torus(options: Options) -> dict[str, TrainedFlow]:
@@ -77,10 +77,10 @@ def torus(options: Options) -> dict[str, TrainedFlow]:
 
     objectives = {"a likelihood": FlowObjective(), "b total correlation": FlowObjective(total_correlation=1.0)}
     shape = FlowSettings(n_blocks=10, hidden=64, seed=options.seed or 0)
-    return _trained(Torus(), shape, objectives, 3000, options)
+    return _train_flows(Torus(), shape, objectives, 3000, options)
 
 
-def _trained(
+def _train_flows(
     world: Torus | TwoMoons, shape: FlowSettings, objectives: dict[str, FlowObjective], n_steps: int, options: Options
 ) -> dict[str, TrainedFlow]:
     """Train a flow for each objective; training continues from checkpoints that are in the folder."""
@@ -94,11 +94,11 @@ def _trained(
         flow = CouplingFlow(world.latent_size, shape)
         file = f"{type(world).__name__.lower()}-{name.replace(' ', '-')}-{training.seed}.pt"
         train(flow, world, objective, training, checkpoint=options.folder / file, progress=options.progress)
-        trained[name] = _measured(FlowDecoder(flow), world, mean_negative_log_likelihood(flow, test_rows))
+        trained[name] = _measure_flow(FlowDecoder(flow), world, mean_negative_log_likelihood(flow, test_rows))
     return trained
 
 
-def _measured(decoder: FlowDecoder, world: Torus | TwoMoons, negative_log_likelihood: float) -> TrainedFlow:
+def _measure_flow(decoder: FlowDecoder, world: Torus | TwoMoons, negative_log_likelihood: float) -> TrainedFlow:
     evidence = Evidence(decoder=decoder, reference=world)
     measured = spectrum(evidence, n_samples=2000)
     cross = None

@@ -102,7 +102,7 @@ def measured_flows(plans: list[FlowPlan], options: Options) -> dict[FlowPlan, Me
     with progress_bar(len(plans), options.progress) as bar:
         for plan in plans:
             bar.step(plan.name)
-            flows[plan] = _stored(plan, digits, options)
+            flows[plan] = _stored_or_trained_flow(plan, digits, options)
     return flows
 
 
@@ -114,7 +114,7 @@ def planned(name: str, options: Options, n_steps: int = 1000, seed: int = 0, cor
     return FlowPlan(name, tuple(sorted(shape.items())), n_steps, (options.seed or 0) + seed, core)
 
 
-def _stored(plan: FlowPlan, digits: DigitImages, options: Options) -> MeasuredFlow:
+def _stored_or_trained_flow(plan: FlowPlan, digits: DigitImages, options: Options) -> MeasuredFlow:
     path = file_of(plan, digits, options)
     names = [field.name for field in fields(MeasuredFlow)]
     if path.exists():
@@ -159,10 +159,10 @@ def _trained_and_measured(plan: FlowPlan, digits: DigitImages, options: Options,
         nothing = np.empty(0)
         return MeasuredFlow(str(error), np.nan, nothing, nothing, np.nan, nothing, nothing, nothing, nothing)
     held_out = float(costs.mean()) / flow.size
-    return _measured(flow, digits, held_out, latents, QUICK_SAMPLES if options.quick else N_SAMPLES)
+    return _measure_flow(flow, digits, held_out, latents, QUICK_SAMPLES if options.quick else N_SAMPLES)
 
 
-def _measured(
+def _measure_flow(
     flow: ImageFlow, digits: DigitImages, held_out: float, latents: FloatArray, n_samples: int
 ) -> MeasuredFlow:
     from unweave_papers.image_training import class_decoder

@@ -75,8 +75,8 @@ def _small() -> DigitImages:
 
 @lru_cache(maxsize=2)
 def _read(folder: Path, side: int) -> DigitImages:
-    images, labels = _averaged(mnist(folder, "train", 32), side)
-    test_images, test_labels = _averaged(mnist(folder, "test", 32), side)
+    images, labels = _average_pixels(mnist(folder, "train", 32), side)
+    test_images, test_labels = _average_pixels(mnist(folder, "test", 32), side)
     rows = np.random.default_rng(0).permutation(len(test_images))[:N_TEST]
     _refuse_missing_classes(labels, "training")
     _refuse_missing_classes(test_labels[rows], "test")
@@ -86,7 +86,7 @@ def _read(folder: Path, side: int) -> DigitImages:
     )
 
 
-def _averaged(digits: Digits, side: int) -> tuple[Images, Labels]:
+def _average_pixels(digits: Digits, side: int) -> tuple[Images, Labels]:
     """Average blocks of pixels, so that images have ``side`` x ``side`` pixels."""
     step = 32 // side
     parts = []
@@ -133,12 +133,12 @@ def compute(n_latents: int, options: Options) -> VAESpectra:
     """Compute the spectra of trained VAEs, and of published ones (only of these if there are weights but no data)."""
     trains = options.data is not None or options.weights is None
     return VAESpectra(
-        _trained(n_latents, digit_images(options), options) if trains else {},
-        {} if options.weights is None else _published(options),
+        _spectra_of_trained_vaes(n_latents, digit_images(options), options) if trains else {},
+        {} if options.weights is None else _spectra_of_published_vaes(options),
     )
 
 
-def _trained(n_latents: int, digits: DigitImages, options: Options) -> dict[float, Spectrum]:
+def _spectra_of_trained_vaes(n_latents: int, digits: DigitImages, options: Options) -> dict[float, Spectrum]:
     from unweave.models import MLP, BetaVAE, TrainingSettings, train
 
     n_steps = options.n_steps or (QUICK_STEPS if options.quick else N_STEPS)
@@ -175,7 +175,7 @@ def _decoder(model: TrainedModel) -> Any:
     return TorchDecoder(images, network.architecture.sizes.n_codes)
 
 
-def _published(options: Options) -> dict[str, dict[str, Spectrum]]:
+def _spectra_of_published_vaes(options: Options) -> dict[str, dict[str, Spectrum]]:
     from unweave.neural.decoders import TorchDecoder
     from unweave.neural.published_vaes import read_published
 

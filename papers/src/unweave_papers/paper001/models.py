@@ -331,7 +331,7 @@ def compute_latents(options: Options) -> Settings:
 
 def compare_information(settings: Settings, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 2: I(x, z) and mean I(x, z_i) fall with beta, but only the latter with the weight of TC."""
-    yield from _shown(settings, ("I(x, z)", "mean I(x, z_i)"))
+    yield from _listing(settings, ("I(x, z)", "mean I(x, z_i)"))
     betas, factors = _kinds(settings)
     for number in ("I(x, z)", "mean I(x, z_i)"):
         yield _falls(f"{number} falls with beta", betas, number)
@@ -341,7 +341,7 @@ def compare_information(settings: Settings, options: Options) -> Iterator[ClaimC
 
 def compare_separation(settings: Settings, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3: separability is best for a large beta, and WSEPIN is best for an intermediate one."""
-    yield from _shown(settings, ("mean I(z_i, z_rest)", "largest I(z_i, z_rest)", "WSEPIN", "SEPIN@3"))
+    yield from _listing(settings, ("mean I(z_i, z_rest)", "largest I(z_i, z_rest)", "WSEPIN", "SEPIN@3"))
     betas, factors = _kinds(settings)
     yield _falls("mean I(z_i, z_rest) falls with beta", betas, "mean I(z_i, z_rest)")
     best = max(betas, key=lambda setting: setting.mean("WSEPIN"))
@@ -354,19 +354,19 @@ def compare_separation(settings: Settings, options: Options) -> Iterator[ClaimCh
         undecided=True,
     )
     beyond = max(factors, key=lambda setting: setting.mean("WSEPIN"))
-    yield _ordered("the best FactorVAE is below the best beta-VAE by WSEPIN", "below", best, beyond, "WSEPIN", -1)
+    yield _order_check("the best FactorVAE is below the best beta-VAE by WSEPIN", "below", best, beyond, "WSEPIN", -1)
 
 
 def compare_gaps(settings: Settings, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 5: FactorVAE is better than every beta-VAE by JEMMIG and RMIG, which agree."""
-    yield from _shown(settings, ("JEMMIG", "RMIG"))
+    yield from _listing(settings, ("JEMMIG", "RMIG"))
     betas, factors = _kinds(settings)
     for number, better in (("JEMMIG", -1), ("RMIG", 1)):
         worst = min(factors, key=lambda setting: better * setting.mean(number))
         best = max(betas, key=lambda setting: better * setting.mean(number))
         claim = f"the worst FactorVAE is better than the best beta-VAE by {number}"
-        yield _ordered(claim, "yes", best, worst, number, better, ledger=147)
-    yield _correlated("JEMMIG and RMIG agree", settings, "JEMMIG", "RMIG", "strongly, negative", below=-0.5)
+        yield _order_check(claim, "yes", best, worst, number, better, ledger=147)
+    yield _rank_check("JEMMIG and RMIG agree", settings, "JEMMIG", "RMIG", "strongly, negative", below=-0.5)
 
 
 def compare_dci(reference: str, settings: Settings, options: Options) -> Iterator[ClaimCheck]:
@@ -374,7 +374,7 @@ def compare_dci(reference: str, settings: Settings, options: Options) -> Iterato
 
     They do not correlate with JEMMIG or RMIG, but DCI's I does.
     """
-    yield from _shown(settings, (reference, "DCI D", "DCI C", "DCI I"))
+    yield from _listing(settings, (reference, "DCI D", "DCI C", "DCI I"))
     sign = -1 if reference == "JEMMIG" else 1
     for part in ("DCI D", "DCI C"):
         rank, low, high = _rank_correlation(settings, reference, part)
@@ -387,14 +387,14 @@ def compare_dci(reference: str, settings: Settings, options: Options) -> Iterato
             value=MeasuredFigure(rank, low, high),
         )
         betas = _kinds(settings)[0]
-        yield _ordered(f"{part} favours high beta", "yes", betas[0], betas[-1], part, 1)
+        yield _order_check(f"{part} favours high beta", "yes", betas[0], betas[-1], part, 1)
     bounds = {"below": -0.3} if sign < 0 else {"above": 0.3}
-    yield _correlated(f"DCI I correlates with {reference}", settings, reference, "DCI I", "correlates", **bounds)
+    yield _rank_check(f"DCI I correlates with {reference}", settings, reference, "DCI I", "correlates", **bounds)
 
 
 def compare_latents(settings: Settings, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 19: I(x, z) falls with the number of latents (claims 150 and 167)."""
-    yield from _shown(settings, ("I(x, z)", "mean I(x, z_i)", "mean I(z_i, z_rest)", "WSEPIN", "JEMMIG", "RMIG"))
+    yield from _listing(settings, ("I(x, z)", "mean I(x, z_i)", "mean I(z_i, z_rest)", "WSEPIN", "JEMMIG", "RMIG"))
     yield _falls("I(x, z) falls with the number of latents", settings, "I(x, z)", ledger=150)
     for number in ("JEMMIG", "RMIG"):
         yield _stays(f"{number} does not depend on the number of latents", settings, number)
@@ -430,17 +430,17 @@ def _kinds(settings: Settings) -> tuple[Settings, Settings]:
     ]
 
 
-def _shown(settings: Settings, wanted: Sequence[str]) -> Iterator[ClaimCheck]:
+def _listing(settings: Settings, wanted: Sequence[str]) -> Iterator[ClaimCheck]:
     for setting in settings:
         here = ", ".join(f"{number} {setting.shown(number)}" for number in wanted)
         yield ClaimCheck(f"{setting.name} ({len(setting.seeds)} seeds)", "figure only", here)
 
 
 def _falls(claim: str, settings: Settings, number: str, ledger: int | None = None) -> ClaimCheck:
-    return _ordered(claim, "falls", settings[0], settings[-1], number, -1, ledger)
+    return _order_check(claim, "falls", settings[0], settings[-1], number, -1, ledger)
 
 
-def _ordered(
+def _order_check(
     claim: str, paper: str, first: SmallSetting, last: SmallSetting, number: str, sign: int, ledger: int | None = None
 ) -> ClaimCheck:
     """Check whether a number is higher (sign 1) or lower (-1) in the last setting than in the first.
@@ -462,7 +462,7 @@ def _stays(claim: str, settings: Settings, number: str) -> ClaimCheck:
     return ClaimCheck(claim, "unchanged", here, holds, undecided=True, value=change.figure)
 
 
-def _correlated(
+def _rank_check(
     claim: str, settings: Settings, first: str, second: str, paper: str, *, above: float = -2.0, below: float = 2.0
 ) -> ClaimCheck:
     rank, low, high = _rank_correlation(settings, first, second)

@@ -107,14 +107,14 @@ def compare(images: AllImages, options: Options) -> Iterator[ClaimCheck]:
     largest = max(images.by_grid)
     for name, score in images.scores.items():
         n_images = largest if name == "UniBound" else images.n_images
-        here = f"{_shown(score)}, {score.seconds:.0f} CPU seconds, at most {score.memory:.2f} GB"
+        here = f"{_with_interval(score)}, {score.seconds:.0f} CPU seconds, at most {score.memory:.2f} GB"
         yield ClaimCheck(f"{MODEL}: {name} of {n_images:,} images", "not in the paper", here)
     worst = max(images.scores.values(), key=lambda score: score.memory)
     dearest = max(images.scores.values(), key=lambda score: score.seconds)
     yield ClaimCheck.number("CPU minutes of the slowest score", "below 15", dearest.seconds / 60, below=MOST_MINUTES)
     yield ClaimCheck.number("peak memory in GB", "below 3", worst.memory, below=MOST_MEMORY)
     for label, numbers in (("all combinations of fewer values", images.by_grid), ("random rows", images.by_rows)):
-        here = ", ".join(f"{n:,}: {_shown(score)}" for n, score in numbers.items())
+        here = ", ".join(f"{n:,}: {_with_interval(score)}" for n, score in numbers.items())
         yield ClaimCheck(f"{MODEL}: UniBound on {label}", "all 737,280 images", here)
     if largest < images.n_images:
         here = f"{largest:,} of {images.n_images:,}, because of the budget of {ALL_IMAGES_BUDGET:.0f} CPU seconds"
@@ -150,7 +150,7 @@ def _stored_images(kept: StoredNumbers, name: str, metric: Callable[..., Any], e
     return ScoreWithCost(*kept.value(name, measure))
 
 
-def _shown(score: ScoreWithCost) -> str:
+def _with_interval(score: ScoreWithCost) -> str:
     return f"{score.value:.4f} ± {1.96 * score.error:.4f}" if score.error else f"{score.value:.4f}"
 
 
@@ -255,7 +255,7 @@ def _scores(encoded: Encoded, complete: Encoded, alpha: float) -> dict[str, dict
         "scores": _of_interventions(attacked) | attacked_information(complete, Redundancy(alpha), ATTACK_DRAWS),
         "identity": _of_interventions(_evidence(encoded, alpha, "identity")),
         "new alone": _of_interventions(_new_alone(attacked)),
-        "sampled": _of_interventions(_sampled(attacked)),
+        "sampled": _of_interventions(_with_sampled_codes(attacked)),
     }
 
 
@@ -282,7 +282,7 @@ def _new_alone(evidence: Evidence) -> Evidence:
     return _with_codes(evidence, Posterior(posterior.mean[:, new], posterior.std[:, new]))
 
 
-def _sampled(evidence: Evidence) -> Evidence:
+def _with_sampled_codes(evidence: Evidence) -> Evidence:
     """Replace codes by draws from the posterior, in which the new codes have correlated noise."""
     assert evidence.posterior is not None
     posterior, rng = evidence.posterior, np.random.default_rng(0)
@@ -344,11 +344,11 @@ def decomposed_encoders(options: Options) -> dict[str, Decomposed]:
     with progress_bar(len(codes), options.progress) as bar:
         for name, encoded in codes.items():
             bar.step(f"002: {name}, {n_rows} rows")
-            decomposed[name] = _decomposed(name, encoded, words, options)
+            decomposed[name] = _decompose(name, encoded, words, options)
     return decomposed
 
 
-def _decomposed(name: str, encoded: Encoded, words: str, options: Options) -> Decomposed:
+def _decompose(name: str, encoded: Encoded, words: str, options: Options) -> Decomposed:
     n_rows, is_grid = encoded.n_rows, options.codes is None and options.n_rows is None
     source = "grid" if is_grid else "given" if options.codes else "published"
     file = f"{source} {name} {n_rows} {DRAWS.samples} all rows {options.seed or 0}.json"
@@ -365,8 +365,8 @@ def _decomposed(name: str, encoded: Encoded, words: str, options: Options) -> De
         if COARSEST <= n < n_rows
     }
     drawn = {
-        "MIG": kept.value("MIG", partial(_drawn, rmig, evidence)),
-        "UniBound": kept.value("unique, lower", partial(_drawn, unibound, evidence)),
+        "MIG": kept.value("MIG", partial(_by_drawing, rmig, evidence)),
+        "UniBound": kept.value("unique, lower", partial(_by_drawing, unibound, evidence)),
     }
     scores = {
         "BetaVAE": kept.number("BetaVAE", lambda: beta_vae_score(evidence).raw),
@@ -376,8 +376,8 @@ def _decomposed(name: str, encoded: Encoded, words: str, options: Options) -> De
     (by_grid if is_grid else by_rows)[n_rows] = scores["UniBound"]
     bounds = {
         part: (
-            float(kept.value(f"{part}, lower", partial(_drawn, lower, evidence))[0]),
-            float(kept.value(f"{part}, upper", partial(_drawn, upper, evidence))[0]),
+            float(kept.value(f"{part}, lower", partial(_by_drawing, lower, evidence))[0]),
+            float(kept.value(f"{part}, upper", partial(_by_drawing, upper, evidence))[0]),
         )
         for part, (lower, upper) in BOUNDS.items()
     }
@@ -389,7 +389,7 @@ def _unibound(encoded: Encoded) -> float:
     return unibound(evidence_of_levels(encoded), estimator=DRAWS).raw
 
 
-def _drawn(metric: Callable[..., Score], evidence: Evidence) -> tuple[float, float]:
+def _by_drawing(metric: Callable[..., Score], evidence: Evidence) -> tuple[float, float]:
     """Return a score and its standard error over draws."""
     score = metric(evidence, estimator=DRAWS)
     return score.raw, float(score.parts["standard_error"])
@@ -410,7 +410,7 @@ def _affordable_grid(options: Options) -> int:
         per_image = 2 * len(PAPERS_MODELS) * (time.process_time() - start) / TIMED_IMAGES
         return float(max(n for n in GRIDS if n == COARSEST or n * per_image <= BUDGET))
 
-    return int(_settled(options).number("images of the grid", settle))
+    return int(_stored_budget(options).number("images of the grid", settle))
 
 
 def _affordable_rows(options: Options, names: tuple[str, ...]) -> int:
@@ -425,8 +425,8 @@ def _affordable_rows(options: Options, names: tuple[str, ...]) -> int:
         fitting = [n for k, n in enumerate(ROWS) if per_row * sum(ROWS[: k + 1]) * len(names) <= BUDGET]
         return float(max(fitting, default=ROWS[0]))
 
-    return int(_settled(options).number(f"random rows of {len(names)} encoders", settle))
+    return int(_stored_budget(options).number(f"random rows of {len(names)} encoders", settle))
 
 
-def _settled(options: Options) -> StoredNumbers:
+def _stored_budget(options: Options) -> StoredNumbers:
     return StoredNumbers(options.folder / "002" / f"budget {options.seed or 0}.json")

@@ -116,7 +116,7 @@ def compare_table(table: Table, options: Options) -> Iterator[ClaimCheck]:
     for (attack, k), information in table.items():
         of_paper = printed(k, attack, ALPHA)
         for score, value in information.scores.items():
-            name = f"{score}, {_named(attack)}, K = {k}"
+            name = f"{score}, {_label(attack)}, K = {k}"
             yield ClaimCheck(name, f"{of_paper[score]:.4f}", f"{value:.4f}", abs(value - of_paper[score]) < 1e-6)
     yield from claim_rows("002", 105, 106, 107, 110, 111, folder=options.folder)
 
@@ -127,7 +127,7 @@ def compare_curves(curves: Curves, options: Options) -> Iterator[ClaimCheck]:
         for score in ("MIG", "UniBound"):
             of_paper = " ".join(f"{printed(k, attack, a)[score]:.3f}" for a in STRENGTHS)
             here = " ".join(f"{information.scores[score]:.3f}" for information in informations)
-            yield ClaimCheck(f"{score}, {_named(attack)}, K = {k}, alpha 0 to 100", of_paper, here, of_paper == here)
+            yield ClaimCheck(f"{score}, {_label(attack)}, K = {k}, alpha 0 to 100", of_paper, here, of_paper == here)
     yield from claim_rows("002", 108, 109, 112, 116, folder=options.folder)
 
 
@@ -135,9 +135,9 @@ def compare_systems(table: Table, options: Options) -> Iterator[ClaimCheck]:
     """Report the parts of the information for every attack; the paper's diagrams have no numbers."""
     for (attack, _), information in table.items():
         shown = ", ".join(f"{name} {value:.3f}" for name, value in information.parts.items())
-        yield ClaimCheck(f"{_named(attack)}, alpha = {SHOWN_STRENGTH:g}", "diagram only", shown)
+        yield ClaimCheck(f"{_label(attack)}, alpha = {SHOWN_STRENGTH:g}", "diagram only", shown)
         scores = ", ".join(f"{name} {value:.3f}" for name, value in information.scores.items())
-        claim = f"{_named(attack)}: redundancy that MIG does not subtract"
+        claim = f"{_label(attack)}: redundancy that MIG does not subtract"
         yield ClaimCheck(claim, "diagram only", f"{information.rest - information.second:.3f}; {scores}")
     yield from claim_rows("002", 115, 116, folder=options.folder)
 
@@ -155,8 +155,8 @@ def write_scores(name: str, informations: Table | Curves, options: Options) -> T
 
 def draw_table(table: Table, options: Options) -> Pictures:
     """Draw measured values as bars, with marks for the values of the printed formulas."""
-    groups = {f"{_named(attack)},\nK = {k}": entry.scores for (attack, k), entry in table.items()}
-    marks = {f"{_named(attack)},\nK = {k}": printed(k, attack, ALPHA) for attack, k in table}
+    groups = {f"{_label(attack)},\nK = {k}": entry.scores for (attack, k), entry in table.items()}
+    marks = {f"{_label(attack)},\nK = {k}": printed(k, attack, ALPHA) for attack, k in table}
     yield "tab1", bars_figure(groups, "nats (marks: as printed)", marks=marks)
 
 
@@ -164,7 +164,7 @@ def draw_curves(curves: Curves, options: Options) -> Pictures:
     """Draw a panel for every attack and number of factors, with the printed curves."""
     panels, marks = {}, {}
     for (attack, k), informations in curves.items():
-        title = f"{_named(attack)}, K = {k}"
+        title = f"{_label(attack)}, K = {k}"
         panels[title] = {score: [entry.scores[score] for entry in informations] for score in ("MIG", "UniBound")}
         marks[title] = {
             f"{score}, printed": [printed(k, attack, a)[score] for a in STRENGTHS] for score in panels[title]
@@ -183,18 +183,18 @@ def draw_curves(curves: Curves, options: Options) -> Pictures:
 
 def draw_systems(name: str, table: Table, options: Options) -> Pictures:
     """Draw circles (Figure 1), the terms of MIG and UniBound (Figure 2b) or bands (Figures 2a and 4)."""
-    parts = {_named(attack): entry.parts for (attack, _), entry in table.items()}
+    parts = {_label(attack): entry.parts for (attack, _), entry in table.items()}
     if name == "fig1":
         yield "fig1", circles_figure(parts)
     if name in ("fig2", "fig4"):
         end = "a" if name == "fig2" else ""
         yield f"{name}{end}", bands_figure(parts)
     if name == "fig2":
-        gaps = {_named(attack): (entry.best, entry.second, entry.rest) for (attack, _), entry in table.items()}
+        gaps = {_label(attack): (entry.best, entry.second, entry.rest) for (attack, _), entry in table.items()}
         yield "fig2b", gap_figure(gaps)
 
 
-def _named(attack: Attack) -> str:
+def _label(attack: Attack) -> str:
     return "no attack" if attack == "none" else attack
 
 

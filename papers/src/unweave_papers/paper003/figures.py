@@ -384,11 +384,11 @@ def _panels(shown: Shown) -> Iterator[Panel]:
                     metrics = (str(value),)
                 elif name:
                     chosen = tuple(setting for setting in chosen if value_of(setting, name) == value)
-                titles += [_named(name, value)] if name else []
+                titles += [_label_of_value(name, value)] if name else []
             yield Panel(part.title or ", ".join(titles), chosen, metrics)
 
 
-def _named(name: str, value: Any) -> str:
+def _label_of_value(name: str, value: Any) -> str:
     text = f"{value:g}" if isinstance(value, float) else str(value)
     for code, noise in (("E10", "uniform"), ("E9", "Gaussian")):
         text = text.replace(f"{TIMES}{code}", f", {noise} ").strip()
@@ -486,7 +486,7 @@ def _legend(parts: Sequence[Shown]) -> list[Line2D]:
         colours = {metric: colour for metric, colour in COLOUR_OF_METRIC.items() if metric in computed}
     else:
         groups = _values(first, part.colour)
-        colours = {_named(part.colour, group): COLOURS[k % len(COLOURS)] for k, group in enumerate(groups)}
+        colours = {_label_of_value(part.colour, group): COLOURS[k % len(COLOURS)] for k, group in enumerate(groups)}
     handles = [Line2D([], [], color=colour, linewidth=thick, label=label) for label, colour in colours.items()]
     with_theirs = any(shown.theirs for shown in parts)
     for shown in parts:

@@ -311,7 +311,7 @@ def _predictability() -> Iterator[Setting]:
     yield from (Setting("exp05", "d3_fns", "D3", fn=fn) for fn in ("linear", "cube", "tanh modified"))
 
 
-def _dropped() -> Iterator[Setting]:
+def _dropped_factors() -> Iterator[Setting]:
     functions = {"D3": "tanh(2x^3-0.1)", "D4": "x*y"}
     for (dgp, rho), m in itertools.product(WORLDS.items(), range(10, 0, -1)):
         encoder = "E1" if m == 10 else "E4"
@@ -325,7 +325,7 @@ def _redundancy() -> Iterator[Setting]:
         yield Setting("exp07", dgp=dgp, encoder="E4", d=10, m=m, r=r)
 
 
-def _fixed(run: str, encoders: tuple[str, ...], d: int, n: int, worlds: tuple[str, ...]) -> Iterator[Setting]:
+def _fixed_sizes(run: str, encoders: tuple[str, ...], d: int, n: int, worlds: tuple[str, ...]) -> Iterator[Setting]:
     codes = {"E5": d + 1, "E6": d + 1, "E7": 2 * d, "E8": 2 * d}
     for dgp, encoder in itertools.product(worlds, encoders):
         kappa = 10.0 if encoder in ("E3", "E7") else None
@@ -345,8 +345,8 @@ def _ratios(run: str) -> Iterator[Setting]:
 
 
 def _encoding_types(run: str, encoders: tuple[str, ...], n_at_20: int) -> Iterator[Setting]:
-    yield from _fixed(run, encoders, 5, 1000, tuple(WORLDS))
-    yield from _fixed(f"{run}_d20", encoders, 20, n_at_20, ("D1",))
+    yield from _fixed_sizes(run, encoders, 5, 1000, tuple(WORLDS))
+    yield from _fixed_sizes(f"{run}_d20", encoders, 20, n_at_20, ("D1",))
     yield from _ratios(f"{run}_ratio")
 
 
@@ -400,7 +400,7 @@ _DECLARED: dict[str, tuple[str, Callable[[], Iterator[Setting]]]] = {
     "exp03": ("correlated factors", _correlation),
     "exp04": ("correlation against mixing", _correlation_and_mixing),
     "exp05": ("factors that are predicted by others", _predictability),
-    "exp06": ("dropped factors", _dropped),
+    "exp06": ("dropped factors", _dropped_factors),
     "exp07": ("redundancy against compression", _redundancy),
     "exp08": ("kinds of codes", partial(_encoding_types, "exp08", ("E1", "E5", "E6", "E8"), 1000)),
     "exp09": ("more codes than factors", partial(_encoding_types, "exp09", ("E3", "E5", "E6", "E7", "E8"), 1600)),

@@ -65,7 +65,7 @@ SCORES: dict[str, Callable[[Evidence], Score]] = {
 }
 
 
-def _scored(name: str, evidence: Evidence, bins: int = 20) -> float:
+def _score_on_bins(name: str, evidence: Evidence, bins: int = 20) -> float:
     both = {"minimality": minimality, "sufficiency": sufficiency}
     return (
         both[name](evidence, estimator=Histogram(bins, "equal_width")).raw
@@ -77,18 +77,18 @@ def _scored(name: str, evidence: Evidence, bins: int = 20) -> float:
 def of_classes(score: str, alpha: float, delta: float, bins: int = 20, n_rows: int = N_ROWS) -> MeasuredFigure:
     """Return a score of mixed and dependent classes."""
     seeds = range(DCI_SEEDS if score.startswith("DCI") else N_SEEDS)
-    return MeasuredFigure.over_seeds([_scored(score, _classes(alpha, delta, n_rows, k), bins) for k in seeds])
+    return MeasuredFigure.over_seeds([_score_on_bins(score, _classes(alpha, delta, n_rows, k), bins) for k in seeds])
 
 
 def of_nuisance(score: str, beta: float, printed: bool = False) -> MeasuredFigure:
     """Return a score of codes with a nuisance."""
-    return MeasuredFigure.over_seeds([_scored(score, _nuisance(beta, k, printed)) for k in range(N_SEEDS)])
+    return MeasuredFigure.over_seeds([_score_on_bins(score, _nuisance(beta, k, printed)) for k in range(N_SEEDS)])
 
 
 def change_with_dependence(score: str, alpha: float, first: float, last: float) -> MeasuredFigure:
     """Return by how much a score changes between two levels of dependence; seeds are paired."""
     seeds = range(DCI_SEEDS if score.startswith("DCI") else N_SEEDS)
-    pairs = [[_scored(score, _classes(alpha, delta, seed=k)) for delta in (first, last)] for k in seeds]
+    pairs = [[_score_on_bins(score, _classes(alpha, delta, seed=k)) for delta in (first, last)] for k in seeds]
     return MeasuredFigure.over_seeds([b - a for a, b in pairs])
 
 
@@ -96,13 +96,13 @@ def change_with_nuisance(score: str) -> MeasuredFigure:
     """Return by how much a score changes if the nuisance has a strength of .8; seeds are paired."""
     seeds = range(DCI_SEEDS if score.startswith("DCI") else N_SEEDS)
     return MeasuredFigure.over_seeds(
-        [_scored(score, _nuisance(0.8, k)) - _scored(score, _nuisance(0.0, k)) for k in seeds]
+        [_score_on_bins(score, _nuisance(0.8, k)) - _score_on_bins(score, _nuisance(0.0, k)) for k in seeds]
     )
 
 
 def change_with_rows(score: str) -> MeasuredFigure:
     """Return the difference of a score between 20,000 and 2,000 rows."""
-    many, few = ([_scored(score, _classes(0.85, 0.7, n, k)) for k in range(N_SEEDS)] for n in (20_000, 2000))
+    many, few = ([_score_on_bins(score, _classes(0.85, 0.7, n, k)) for k in range(N_SEEDS)] for n in (20_000, 2000))
     return MeasuredFigure.over_seeds(np.subtract(many, few).tolist())
 
 

@@ -145,7 +145,9 @@ ACCURACY, IRS = (best_single_code_accuracy, "accuracy"), (robustness, "IRS")
 Condition = Callable[[FloatArray], Any]  # of correlations, levels x metrics x draws
 
 
-def _judged(given: Correlations, claim: str, paper: str, here: str, condition: Condition, value: float) -> ClaimCheck:
+def _claim_check(
+    given: Correlations, claim: str, paper: str, here: str, condition: Condition, value: float
+) -> ClaimCheck:
     """A claim that holds, or does not, for the encoders and for nearly all resamples of them; otherwise undecided."""
     said = bool(condition(given.values[:, :, None])[0])
     share = float((condition(given.draws) == said).mean())
@@ -177,13 +179,13 @@ def compare_accuracy(given: Correlations, options: Options) -> Iterator[ClaimChe
 
     here = f"{mine[0]:.2f}, the best other {others[0].max():.2f}"
     claim = "independent factors: sufficiency correlates most with accuracy"
-    yield _judged(given, claim, "yes", here, most, float(mine[0]))
+    yield _claim_check(given, claim, "yes", here, most, float(mine[0]))
     claim = "the correlation of sufficiency with accuracy is stable as dependence grows"
-    yield _judged(given, claim, "stable", f"{mine.min():.2f} to {mine.max():.2f}", stable, float(mine.min()))
+    yield _claim_check(given, claim, "stable", f"{mine.min():.2f} to {mine.max():.2f}", stable, float(mine.min()))
     n_fallen = int((others[0] - others.min(axis=0) > STABLE).sum())
     here = f"{n_fallen} of {others.shape[1]} fall by more than {STABLE}"
     claim = "the correlations of other metrics with accuracy fall sharply"
-    yield _judged(given, claim, "all of them", here, fall, n_fallen)
+    yield _claim_check(given, claim, "all of them", here, fall, n_fallen)
 
 
 def compare_robustness(given: Correlations, options: Options) -> Iterator[ClaimCheck]:
@@ -202,14 +204,14 @@ def compare_robustness(given: Correlations, options: Options) -> Iterator[ClaimC
         return (of(table)[0] >= of(table)[1].max(axis=1)).all(axis=0)
 
     claim = "minimality correlates strongly with IRS at every level"
-    yield _judged(given, claim, "yes", f"{mine.min():.2f} to {mine.max():.2f}", strong, float(mine.min()))
+    yield _claim_check(given, claim, "yes", f"{mine.min():.2f} to {mine.max():.2f}", strong, float(mine.min()))
     n_weak = int((others.mean(axis=0) < STRONG).sum())
     claim = "most other metrics correlate weakly or negatively"
     here = f"{n_weak} of {others.shape[1]} below {STRONG} on average"
-    yield _judged(given, claim, "most", here, weak, n_weak)
+    yield _claim_check(given, claim, "most", here, weak, n_weak)
     n_highest = int((mine >= others.max(axis=1)).sum())
     claim = "no other metric has a higher correlation than minimality"
-    yield _judged(given, claim, "yes", f"on {n_highest} of {mine.size} levels", highest, n_highest)
+    yield _claim_check(given, claim, "yes", f"on {n_highest} of {mine.size} levels", highest, n_highest)
 
 
 def compare_settings(given: Correlations, options: Options) -> Iterator[ClaimCheck]:
@@ -224,8 +226,8 @@ def compare_settings(given: Correlations, options: Options) -> Iterator[ClaimChe
 
     spread, lowest = float(np.nanmax(np.ptp(given.values, axis=1))), float(np.nanmin(given.values))
     claim = "largest difference between settings at one level"
-    yield _judged(given, claim, "small", f"{spread:.3f}", close, spread)
-    yield _judged(given, "smallest correlation of any setting", "strong", f"{lowest:.3f}", strong, lowest)
+    yield _claim_check(given, claim, "small", f"{spread:.3f}", close, spread)
+    yield _claim_check(given, "smallest correlation of any setting", "strong", f"{lowest:.3f}", strong, lowest)
 
 
 def write_comparison(name: str, correlations: Correlations, options: Options) -> Tables:
