@@ -260,6 +260,29 @@ class TestControl:
         truth = mcc_of_linear_map(Mixed().matrix(3, rng=1), np.eye(3))
         assert np.mean([float(mcc(each)) for each in step.after]) == pytest.approx(truth, abs=0.03)
 
+    def test_environments_replace_the_models(self):
+        """An intervention on the effect makes it independent of its cause: mcc of rows (1, .6) is 1 / sqrt(1.36)."""
+
+        def evidence(spread=1.0, n_rows=1500, labelled=True):
+            cause, noise = np.random.default_rng(0).normal(size=(2, 2 * n_rows))
+            labels = np.repeat(["observational", "effect"], n_rows)
+            effect = np.where(labels == "effect", spread * noise, 0.95 * cause + 0.05 * noise)
+            factors = np.column_stack([cause, effect])
+            codes = factors @ [[1.0, 0.6], [0.6, 1.0]]
+            return Evidence(factors, codes, environments=labels if labelled else None)
+
+        found = evidence()
+        (step,) = steps_of(found, diagnose(found)).steps
+        assert (step.effect, step.modelled) == ("dependence", False)
+        (after,), (before,) = step.after, step.before
+        np.testing.assert_array_equal(after.codes, found.codes[1500:])
+        assert before.n_rows == after.n_rows  # the change is not that of the number of rows
+        assert judged(found, {"mcc": mcc})["mcc"].elsewhere == pytest.approx(1.36**-0.5, abs=0.02)
+        # no labels, a factor that is nearly fixed, and too few rows to see dependence: models, as without environments
+        for other in (evidence(labelled=False), evidence(spread=0.1), evidence(n_rows=290)):
+            steps = {step.effect: step.modelled for step in steps_of(other, diagnose(other)).steps}
+            assert steps["dependence"]
+
     def test_categories_and_circles_have_an_association(self):
         rng = np.random.default_rng(0)
         angle = rng.uniform(0, 2 * np.pi, 1000)

@@ -20,7 +20,7 @@ from unweave.responses.responses import distinct_factors
 from unweave.score import Score
 from unweave.trust.budget import SOME_ROWS
 from unweave.trust.counterpart import ENOUGH_ROWS, Counterpart, Where, independent_draws, with_factors
-from unweave.trust.diagnosis import Diagnosis
+from unweave.trust.diagnosis import Diagnosis, diagnose
 from unweave.trust.floors import may_use_some_rows, some_rows
 from unweave.trust.scoring import raw_values, score_or_reason
 from unweave.trust.verdict_record import Property
@@ -245,12 +245,17 @@ SETTLED_ROWS = 3000  # rows from which the number of rows is not tried
 
 GOES_ON = 0.05  # share of the range; a smaller change between 1,000 and 3,000 rows is not counted
 
+ROWS_OF_ENVIRONMENT = 300  # fewer rows do not show weak dependence of factors, such as a correlation of .2
+
+SPREAD_KEPT = 0.5  # a factor that an intervention nearly fixes scores low for its narrow range
+
 
 def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Steps:
     """The steps that apply to these data, which are those with something to remove.
 
     Redundant factors that no code responds to are removed. Redundant factors that some code responds to are varied
-    freely in the step to independent factors. More than 3,000 rows are represented by so many of them.
+    freely in the step to independent factors. More than 3,000 rows are represented by so many of them. Independent
+    factors are those of a sampler, or of environments in which they do not depend on each other; else they are modelled.
     """
     observed, evidence = evidence, _enough_rows(evidence, seed)
     free, set_free, counterpart = _free_factors(evidence, diagnosis, seed)
@@ -262,10 +267,13 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     if not any((dependent, extra, few)):
         return Steps(tuple(steps), without_collapsed=lighter, observed=observed)
     draws = _Draw(counterpart, seed)
+    before: Draws = (free,)
     drawn = independent_draws(evidence, free.factor_names, FEW_DRAWS, seed) if dependent else ()
+    if dependent and not drawn:
+        before, drawn = _by_environments(observed, free.factor_names, seed)
     where: Where = "elsewhere" if dependent and not drawn else "as it is"
     if dependent:
-        steps.append(_dependence_step(free, drawn, draws, FEW_DRAWS if few or extra else N_DRAWS))
+        steps.append(_dependence_step(before, drawn, draws, FEW_DRAWS if few or extra else N_DRAWS))
     if extra:
         steps.append(_codes_step(draws, where, FEW_DRAWS if few else N_DRAWS))
     if few:
@@ -306,10 +314,35 @@ def _of_equivalents(evidence: Evidence, whole: Counterpart, redundant: Sequence[
     return tuple(chosen)
 
 
-def _dependence_step(free: Evidence, drawn: Draws, draws: _Draw, n_draws: int) -> CheckStep:
-    """The step from observed to independent factors, with draws of the sampler if there are any, else with models."""
+def _by_environments(evidence: Evidence, factors: Sequence[str], seed: int) -> tuple[Draws, Draws]:
+    """As many random rows as an environment has, and every environment in which no two of these factors depend.
+
+    Both are empty if there is none. The numbers of rows are equal, so that the change is that of the factors alone.
+    """
+    if evidence.environments is None:
+        return (), ()
+    before, after, spread = [], [], evidence.factors.std(axis=0)
+    places = [evidence.factor_names.index(name) for name in factors]
+    for label in range(len(evidence.environment_names)):
+        rows = np.flatnonzero(evidence.environments == label)
+        if rows.size < ROWS_OF_ENVIRONMENT:
+            continue
+        if (evidence.factors[rows].std(axis=0) < SPREAD_KEPT * spread)[places].any():
+            continue
+        part = with_factors(_enough_rows(evidence.rows(rows), seed), factors)
+        found = diagnose(part, seed=seed)
+        if found.dependent_pairs or found.constraints:
+            continue
+        mixed = random_stream(seed, "rows of all environments", label).permutation(evidence.n_rows)[: part.n_rows]
+        before.append(with_factors(evidence.rows(np.sort(mixed)), factors))
+        after.append(part)
+    return tuple(before), tuple(after)
+
+
+def _dependence_step(real: Draws, drawn: Draws, draws: _Draw, n_draws: int) -> CheckStep:
+    """The step from observed to independent factors, on real codes if there are any, else with models."""
     if drawn:
-        return CheckStep("dependence", (free,), drawn)
+        return CheckStep("dependence", real, drawn)
     before = draws(FEW_DRAWS, where="here", same_codes=True)
     return CheckStep("dependence", before, draws(n_draws, same_codes=True, same_rows=True), modelled=True)
 
