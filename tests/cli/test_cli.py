@@ -274,7 +274,7 @@ class TestOtherCommands:
         ("score cube.npz", "The codes have shape (80, 2, 2, 2)"),
         ("score complex.npz", "Factor 'factor 0' has type complex128"),
         ("score infinite.npz", "Code 'code 0' is infinite in 80 rows"),
-        ("score flat.npz", "identification needs a factor that varies, and all are constant"),
+        ("score flat.npz", "A score needs a factor that varies, and all are constant"),
         ("score both.npz --metrics mmc", "There is no metric called 'mmc': did you mean 'mcc'?"),
         ("score both.npz --metrics mcc:corelation=rdc", "mcc has no option 'corelation'"),
         ("score both.npz --metrics mcc:correlation=kendall", "correlation='kendall' is not known: use 'pearson'"),

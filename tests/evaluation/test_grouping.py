@@ -109,6 +109,7 @@ def test_a_table_for_a_paper_has_every_mean_and_deviation(by_setting):
     assert len(body) == 12
     assert {line.count("&") for line in body} == {2}
     assert latex.count("S[table-format=1.3(3)]") == 2
+    assert "resizebox" not in latex  # a narrow table needs no further package
     assert "over 5 seeds" in latex
     assert by_setting.to_frame("pandas").shape == (24, 9)
 
@@ -117,6 +118,8 @@ def test_intervals_metrics_decimals_and_rows(by_setting, tmp_path):
     table = by_setting.to_latex(tmp_path / "t.tex", metrics="r2", rows="metrics", intervals=True, digits=2)
     first = by_setting.score("r2", "setting 00")
     assert f"{first.mean:.2f} {{ [{first.lower:.2f}, {first.upper:.2f}]}}" in table
+    assert table.count("S[table-format=1.2{ [") == 12  # room for the interval, or columns overlap
+    assert r"\resizebox{\ifdim\width>\linewidth" in table
     assert "mcc" not in table
     assert "95 \\% interval" in table
     assert (tmp_path / "t.tex").read_text(encoding="utf-8") == table

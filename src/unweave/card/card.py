@@ -354,7 +354,7 @@ class Card:
                 "pass its most probable values, or use rmig or jemmig."
             )
         if "factors" in self.needs and len(evidence.constant_factors) == evidence.n_factors:
-            return f"{self.name} needs a factor that varies, and all are constant: pass samples in which they vary."
+            return "A score needs a factor that varies, and all are constant: pass samples in which they vary."
         return None
 
 

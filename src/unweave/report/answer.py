@@ -756,8 +756,9 @@ class Answer:
 
     @property
     def parts_sentence(self) -> str:
-        """The three parts of the ladder and its value in one sentence, shown wherever `identification` is."""
-        return "" if self.parts is None else say("parts", parts=str(self.parts), value=self.parts.value)
+        """The value of the ladder and, unless the report has them, its three parts."""
+        said = str(self.parts) in self.report
+        return "" if self.parts is None else say("parts", parts="" if said else str(self.parts), value=self.parts.value)
 
     @property
     def below_factors(self) -> str:
@@ -908,6 +909,7 @@ def _report(
         reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise, line.part)
         for line in lines
         if line.level is Level.TRUST and line.question != OTHER_CONTENT and line.value is not None
+        if parts is None or line.metric != "identification"  # the same number as own codes
     ]
     if not scores and parts is None:
         return say("no_report")

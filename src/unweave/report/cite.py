@@ -138,13 +138,12 @@ def _what(data: Mapping[str, Any]) -> str:
     kinds = Counter(factor["kind"] for factor in data["factors"])
     d, n = len(data["factors"]), data["n_rows"]
     stated = f"{'factor' if d == 1 else 'factors'} ({listed([f'{count} {kind}' for kind, count in kinds.items()])})"
-    codes = listed([_named_representation(entry) for entry in data["representations"]], at_most=8)
+    sizes = {entry["name"]: entry["n_codes"] for entry in data["representations"]}
+    names = {name: "a representation" if name == "codes" else f"the representation '{name}'" for name in sizes}
+    codes = listed([f"{names[name]} of m = {counted(m, 'code')}" for name, m in sizes.items()])
+    if len(sizes) > 3:
+        codes = f"{len(sizes)} representations of m = {_range(list(sizes.values()))} codes"
     return f"{codes}{f' against d = {d} {stated}' if d else ''} on n = {n:,} samples"
-
-
-def _named_representation(entry: Mapping[str, Any]) -> str:
-    name = "a representation" if entry["name"] == "codes" else f"the representation '{entry['name']}'"
-    return f"{name} of m = {counted(entry['n_codes'], 'code')}"
 
 
 def _metrics_in_words(metrics: list[dict[str, Any]]) -> str:

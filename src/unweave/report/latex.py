@@ -68,21 +68,16 @@ class PaperTable:
 
     def latex(self) -> str:
         """A booktabs table with siunitx columns, followed by the legend."""
-        columns = list(zip(*self.cells, strict=True))
-        formats = "".join(
-            f" S[{found}]" if (found := _column_format(column, self.digits)) else " S" for column in columns
-        )
-        posts = {_after(cell, self.digits) for row in self.cells for cell in row}
-        widest = max(posts, key=len, default="")
-        space = f", table-space-text-post={{{widest}}}" if widest else ""
+        formats = "".join(f" S[{_column_format(column, self.digits)}]" for column in zip(*self.cells, strict=True))
         legend = " ".join(escaped(sentence) for sentence in self.legend)
         for mark, latex in (("†", r"$^{\dagger}$"), ("‡", r"$^{\ddagger}$"), ("°", r"$^{\circ}$"), ("±", r"$\pm$")):
             legend = legend.replace(mark, latex)
+        fits = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{" if len(self.heads) > 4 else ""
         return "\n".join(
             [
-                r"% needs \usepackage{booktabs} and \usepackage{siunitx}, version 3",
-                rf"\begingroup\sisetup{{{UNCERTAINTY}, text-series-to-math{space}}}",
-                rf"\begin{{tabular}}{{l{formats}}}",
+                rf"% needs \usepackage{{booktabs{', graphicx' * bool(fits)}}} and \usepackage{{siunitx}}, version 3",
+                rf"\begingroup\sisetup{{{UNCERTAINTY}, text-series-to-math}}",
+                rf"{fits}\begin{{tabular}}{{l{formats}}}",
                 r"\toprule",
                 " & ".join([escaped(self.corner), *(f"{{{_latex_name(*head)}}}" for head in self.heads)]) + r" \\",
                 r"\midrule",
@@ -91,7 +86,7 @@ class PaperTable:
                     for name, row in zip(self.names, self.cells, strict=True)
                 ),
                 r"\bottomrule",
-                r"\end{tabular}",
+                r"\end{tabular}" + "}" * bool(fits),
                 *([rf"\par\smallskip{{\footnotesize {legend}\par}}"] if legend else []),
                 r"\endgroup",
             ]
@@ -295,8 +290,10 @@ def _column_format(cells: Sequence[PaperCell], digits: int) -> str:
     # siunitx counts the digits of an uncertainty without leading zeros: 0.012 has two, and 1.200 has four
     n_digits = max((len(spread.replace(".", "").lstrip("0")) or 1 for spread in spreads), default=0)
     sign = "-" if any(number.startswith("-") for number in numbers) else ""
-    decimals = f".{digits}" if digits else ""
-    return f"table-format={sign}{whole}{decimals}" + (f"({max(n_digits, digits)})" if spreads else "")
+    # siunitx 3 reserves room for what follows a number here only: a table-format resets table-space-text-post
+    widest = max((_after(cell, digits) for cell in cells), key=len)
+    spread = f"({max(n_digits, digits)})" * bool(spreads) + f"{{{widest}}}" * bool(widest)
+    return f"table-format={sign}{whole}{f'.{digits}' * bool(digits)}{spread}"
 
 
 def latex_rows(summary: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from unweave.report.answer import IN_CODES, QuestionLine, TextTable, question_li
 from unweave.report.html import content_policy
 from unweave.report.tables import plain_text
 from unweave.report.terminal import plain_table
-from unweave.sentences import counted, fixed, listed
+from unweave.sentences import between, counted, fixed, listed
 from unweave.trust.verdict_record import Level
 from unweave.whole_files import write_output
 
@@ -175,7 +175,7 @@ def _html_row(board: Board, each: Standing) -> str:
         cell = each.cells[question]
         value = f"<b>{escape(cell.text)}</b>" if cell.best else escape(cell.text)
         known = not math.isnan(cell.low)
-        ends = f"<br><small>{fixed(cell.low, 2)} to {fixed(cell.high, 2)}</small>" if known else ""
+        ends = f"<br><small>{between(cell.low, cell.high)}</small>" if known else ""
         cells.append(f'<td title="{escape(f"{cell.metric}: {cell.level}")}">{value}{ends}</td>')
     head = f'<td title="{escape(each.file)}">{escape(each.model)}</td><td>{each.n_rows:,}</td><td>{each.n_codes:,}</td>'
     return f"<tr>{head}{''.join(cells)}</tr>"

@@ -19,7 +19,7 @@ from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.evaluation.similarity import Similarity
 from unweave.evaluation.unlabelled import RunPair, Unlabelled
 from unweave.report.terminal import number_table, plain_table
-from unweave.sentences import counted, fixed
+from unweave.sentences import between, counted, fixed
 
 if TYPE_CHECKING:
     from unweave.sweeps.trained_models import RunComparison
@@ -66,7 +66,7 @@ def _best_code(row: dict[str, Any]) -> str:
 
 def _with_interval(row: dict[str, Any], name: str) -> str:
     ends = row[f"{name}_interval"]
-    return _two_decimals(row[name]) + (f" ({fixed(ends[0], 2)} to {fixed(ends[1], 2)})" if ends else "")
+    return _two_decimals(row[name]) + (f" ({between(*ends)})" if ends else "")
 
 
 def _two_decimals(number: float) -> str:
@@ -238,7 +238,7 @@ def similarity_text(found: Similarity) -> str:
     heads = ("pair", "measure", "similarity", "interval", "unrelated", "calibrated", "p")
     lines = []
     for row in found.rows:
-        numbers = (fixed(row.value), f"{fixed(row.lower)} to {fixed(row.upper)}", fixed(row.floor))
+        numbers = (fixed(row.value), between(row.lower, row.upper, 3), fixed(row.floor))
         shown = ("", row.note, "") if row.note and row.value != row.value else numbers
         lines.append((f"{row.first}, {row.second}", row.measure, *shown, fixed(row.calibrated), fixed(row.p_value)))
     legend = "'unrelated' is the similarity of rows in random order; calibrated is 0 there and 1 for equal codes."
@@ -254,7 +254,7 @@ def probe_text(found: ProbeReport) -> str:
     lines = []
     for row in (row for row in found.rows if row.value == row.value):
         more = [*([row.baseline] if twin else []), *([row.accuracy] if classes else [])]
-        numbers = (fixed(row.value), f"{fixed(row.lower)} to {fixed(row.upper)}", fixed(row.p_value))
+        numbers = (fixed(row.value), between(row.lower, row.upper, 3), fixed(row.p_value))
         needed = "" if row.rows_needed != row.rows_needed else f"{row.rows_needed:.0f}"
         known = (row.factor, row.layer, row.probe, *numbers, fixed(row.floor), fixed(row.control), needed)
         lines.append((*known, *(fixed(None if number != number else number) for number in more)))
@@ -271,8 +271,7 @@ def environments_table(found: Environments) -> list[Any]:
             (found[name, code] for code in direct or found.codes), key=lambda row: (row.shift == row.shift, row.shift)
         )
         others = [code for code in shifted if code not in direct]
-        ends = f"{fixed(most.lower)} to {fixed(most.upper)}"
-        sets = (_few(direct) or "-", fixed(most.shift), ends)
+        sets = (_few(direct) or "-", fixed(most.shift), between(most.lower, most.upper, 3))
         lines.append((name, str(found.n_rows[name]), *sets, _few(others) or "-", found.verdict(name)))
     heads = ("intervention", "rows", "sets", "shift", "interval", "also shifts", "verdict")
     table = number_table(heads, lines, left=("intervention", "sets", "also shifts", "verdict"))

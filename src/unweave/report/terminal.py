@@ -132,7 +132,7 @@ def metric_table(evaluation: Evaluation, width: int) -> Table:
                 Text(f"  {label}{' (lower is better)' if row.card.lower_is_better else ''}"),
                 Text(score_cell(evaluation, label, representation)),
                 Text("" if row.noise is None else fixed(row.noise)),
-                *([Text("" if row.ends is None else " to ".join(map(fixed, row.ends)))] if with_interval else []),
+                *([Text("" if row.ends is None else between(*row.ends, 3))] if with_interval else []),
                 *([_styled(row.level)] if checked else []),
             )
     return table

@@ -80,7 +80,7 @@ def test_numbers_of_the_methods_paragraph():
         (["continuous", "ordinal", "continuous"], [10],
          "a representation of m = 10 codes against d = 3 factors (2 continuous and 1 ordinal) on n = 1,200 samples"),
         ([], [2], "a representation of m = 2 codes on n = 1,200 samples"),
-        ([], [2] * 9, "the representation 'r6' of m = 2 codes, the representation 'r7' of m = 2 codes and 1 more on"),
+        ([], [2] * 9, "9 representations of m = 2 codes on n = 1,200 samples"),
     ],
 )  # fmt: skip
 def test_what_was_scored(kinds, n_codes, said):
