@@ -175,12 +175,14 @@ def _floor_sentences(floors: Iterable[Mapping[str, Any]]) -> list[str]:
     by_kind: dict[str, list[int]] = {}
     for kind, n_draws in used:
         by_kind.setdefault(kind, []).append(n_draws)
-    stated = []
-    for kind, draws in by_kind.items():
-        fewest, most = min(draws), max(draws)
-        number = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
-        stated.append(f"{number} {DRAWS_IN_WORDS.get(kind, f'draws of kind {kind!r}')}")
+    stated = [
+        f"{_range(draws)} {DRAWS_IN_WORDS.get(kind, f'draws of kind {kind!r}')}" for kind, draws in by_kind.items()
+    ]
     return [f"Noise floors are mean scores of {listed(stated)}."]
+
+
+def _range(numbers: list[int]) -> str:
+    return f"{min(numbers):,}" if min(numbers) == max(numbers) else f"{min(numbers):,} to {max(numbers):,}"
 
 
 def _interval_sentences(intervals: Iterable[Mapping[str, Any]]) -> list[str]:

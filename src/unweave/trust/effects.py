@@ -255,7 +255,7 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
 
     Redundant factors that no code responds to are removed. Redundant factors that some code responds to are varied
     freely in the step to independent factors. More than 3,000 rows are represented by so many of them. Independent
-    factors are those of a sampler, or of environments in which they do not depend on each other; else they are modelled.
+    factors are those of a sampler, or of environments in which they do not depend on each other, or else modelled.
     """
     observed, evidence = evidence, _enough_rows(evidence, seed)
     free, set_free, counterpart = _free_factors(evidence, diagnosis, seed)
