@@ -29,7 +29,12 @@ def test_it_is_json_and_leaves_undefined_scores_out(evaluation):
 def test_the_args_of_a_score_are_what_is_known_beside_it(evaluation):
     quick = unweave.evaluate(FACTORS, FACTORS, metrics=["mcc"], quick=True)
     (metric,) = model_index(quick, "mine", "dsprites")["model-index"][0]["results"][0]["metrics"]
-    assert metric == {"type": "unweave/mcc", "value": quick["mcc"].value, "name": "mcc", "args": {"seed": 0}}
+    assert metric == {
+        "type": "unweave/mcc",
+        "value": quick["mcc"].value,
+        "name": "mcc",
+        "args": {"verdict": "not checked", "seed": 0},
+    }
     (metric,) = model_index(evaluation, "mine", "dsprites")["model-index"][0]["results"][0]["metrics"]
     assert set(metric["args"]) == {"floor", "lower", "upper", "calibrated", "p_value", "verdict", "seed"}
 

@@ -332,8 +332,11 @@ def _notes(audit: Audit) -> list[Finding]:
         )
         notes.append(Finding("marks_of_card", equivalence=audit.equivalence, found=marks))
     if audit.red_team is not None:
-        stated = ("product", "score", "mixing_share", "n_tried")
-        notes.append(Finding("encoder_of_adversary", **{name: getattr(audit.red_team, name) for name in stated}))
+        best = audit.red_team
+        notes.append(
+            Finding("encoder_of_adversary", product=best.product, score=best.score,
+                    mixing_share=best.mixing_share, n_tried=best.n_tried)
+        )  # fmt: skip
     return notes
 
 

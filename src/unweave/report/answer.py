@@ -895,13 +895,16 @@ def _axes(ladder: Ladder | None, rows: Sequence[FactorRow]) -> str:
     return say("axes", p_value=ladder.axes_p_value, means=ladder.axes_p_value <= 0.05, few=n_free == 2)
 
 
+def _lines_of_all_metrics(evaluation: Evaluation, representation: str) -> tuple[QuestionLine, ...]:
+    of_labels = {row.label: row for row in reversed(evaluation.rows) if row.representation == representation}
+    return tuple(line_of(question_of(row.measures), row, evaluation) for row in of_labels.values())
+
+
 def _report(
     evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...], lines: tuple[QuestionLine, ...]
 ) -> str:
     """How far the factors are identified, with the parts of the ladder, and then the trusted scores."""
-    if not any(line.metric for line in lines if line.metric):  # no metric answers a question: a line for each
-        of_labels = {row.label: row for row in reversed(evaluation.rows) if row.representation == representation}
-        lines = tuple(line_of(question_of(row.measures), row, evaluation) for row in of_labels.values())
+    lines = lines if any(line.metric for line in lines) else _lines_of_all_metrics(evaluation, representation)
     if all(line.level is Level.NOT_CHECKED for line in lines if line.metric):
         return say("not_checked")
     parts = LadderParts.of(evaluation, representation)
