@@ -582,8 +582,14 @@ def screening_sentences(evaluation: Evaluation) -> list[str]:
     several = len(evaluation.representations) > 1
     said = []
     for name, found in evaluation.data.screening.items():
-        stated = ("n_codes", "n_found", "n_scored", "n_rows", "rate")
-        finding = Finding("codes_screened", **{key: getattr(found, key) for key in stated})
+        finding = Finding(
+            "codes_screened",
+            n_codes=found.n_codes,
+            n_found=found.n_found,
+            n_scored=found.n_scored,
+            n_rows=found.n_rows,
+            rate=found.rate,
+        )
         said.append(f"{name}: {finding}" if several else str(finding))
     return said
 
