@@ -209,7 +209,7 @@ def test_the_total_correlation_may_fall_by_a_twentieth(last, verdict):
 def test_the_drop_after_the_core_is_between_sorted_entropies():
     none = np.empty(0)
     flow = MeasuredFlow("", 0.0, np.array([1.0, 7.0, 4.0, 2.0]), none, 1.0, none, none, none, none)
-    groups = [core_flows.CoreFlows(core, (flow,)) for core in (1, 2, 3)]
+    groups = {core: [flow] for core in (1, 2, 3)}
     shown = {check.claim: check.here for check in core_flows.compare_core(groups, None)}
     drops = [shown[f"core of {core}: drop of the sorted entropies after the core, nats"] for core in (1, 2, 3)]
     assert drops == ["3.00", "2.00", "1.00"]
@@ -230,6 +230,6 @@ def test_core_and_rest_share_less_than_other_pairs(between, within, inside, verd
     information[:2, :2], information[2:, 2:] = inside, within
     none = np.empty(0)
     flow = MeasuredFlow("", 0.0, -np.arange(6.0), information, 1.0, none, none, none, none)
-    checks = core_flows.compare_information([core_flows.CoreFlows(2, (flow,))], None)
+    checks = core_flows.compare_information({2: [flow]}, None)
     [check] = [check for check in checks if "mutual information than other pairs" in check.claim]
     assert (check.verdict, check.here.split(",")[0]) == (verdict, f"{between:.4f} between")

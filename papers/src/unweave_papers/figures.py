@@ -346,7 +346,9 @@ def interval_figure(
     )
     axes.set_ylim(bottom=0)
     axes.set_ylabel(unit)
-    _quiet(axes)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="x" if axes.get_xlabel() else "y", color=FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
     return figure
 
 
@@ -462,9 +464,3 @@ def gap_figure(systems: Mapping[str, tuple[float, float, float]]) -> Figure:
     axes.set_xlabel("information about the factor (nats): green is the score, red is subtracted")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
-
-
-def _quiet(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="x" if axes.get_xlabel() else "y", color=FAINT, linewidth=0.6)
-    axes.set_axisbelow(True)

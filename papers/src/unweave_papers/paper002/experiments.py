@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +29,7 @@ from unweave_papers.figures import (
 )
 from unweave_papers.ledger import claim_rows
 from unweave_papers.paper002.encoders import ALL_IMAGES, Attacked, Decomposed, attacked_encoders, decomposed_encoders
+from unweave_papers.paper002.evidence import printed
 from unweave_papers.trained import measured, total_correlation_vaes, trained
 
 SIGMA, ALPHA = 0.1, 10.0
@@ -81,20 +81,6 @@ def measured_toy(k: int, attack: Attack, alpha: float, seed: int = 0) -> ToyInfo
     return ToyInformation(own, max(others), float(information.rest[0, 0]), float(information.whole[0]))
 
 
-def printed(k: int, attack: Attack, alpha: float) -> dict[str, float]:
-    """Evaluate the formulas of Table 1 as they are printed."""
-    s, a, share = SIGMA**2, alpha**2, (1 - 2 / k) ** 2
-    alone = 0.5 * math.log(1 + 1 / s)
-    if attack == "none":
-        return dict.fromkeys(("MIG", "UniBound", "upper bound"), alone)
-    if attack == "synergy":
-        hidden = 0.5 * math.log(1 + 1 / (a + s))
-        return {"MIG": hidden, "UniBound": hidden, "upper bound": alone}
-    gap = 0.5 * math.log((1 + s) * (1 + a * (1 + s - share)) / (s * (1 + a * (1 + s))))
-    bound = 0.5 * math.log((1 + s) * (1 + a * s) / (s * (1 + a * (1 + s))))
-    return {"MIG": gap, "UniBound": bound, "upper bound": bound}
-
-
 Table = Mapping[tuple[Attack, int], ToyInformation]
 Curves = Mapping[tuple[Attack, int], list[ToyInformation]]
 
@@ -114,10 +100,9 @@ def compute_curves(options: Options) -> Curves:
 def compare_table(table: Table, options: Options) -> Iterator[ClaimCheck]:
     """Compare the printed formulas with measured values, and check the claims of the ledger."""
     for (attack, k), information in table.items():
-        of_paper = printed(k, attack, ALPHA)
         for score, value in information.scores.items():
-            name = f"{score}, {_label(attack)}, K = {k}"
-            yield ClaimCheck(name, f"{of_paper[score]:.4f}", f"{value:.4f}", abs(value - of_paper[score]) < 1e-6)
+            name, paper = f"{score}, {_label(attack)}, K = {k}", printed(score, k, attack, ALPHA)
+            yield ClaimCheck(name, f"{paper:.4f}", f"{value:.4f}", abs(value - paper) < 1e-6)
     yield from claim_rows("002", 105, 106, 107, 110, 111, folder=options.folder)
 
 
@@ -125,7 +110,7 @@ def compare_curves(curves: Curves, options: Options) -> Iterator[ClaimCheck]:
     """Compare every curve with the printed one, and check the claims of section 5.1."""
     for (attack, k), informations in curves.items():
         for score in ("MIG", "UniBound"):
-            of_paper = " ".join(f"{printed(k, attack, a)[score]:.3f}" for a in STRENGTHS)
+            of_paper = " ".join(f"{printed(score, k, attack, a):.3f}" for a in STRENGTHS)
             here = " ".join(f"{information.scores[score]:.3f}" for information in informations)
             yield ClaimCheck(f"{score}, {_label(attack)}, K = {k}, alpha 0 to 100", of_paper, here, of_paper == here)
     yield from claim_rows("002", 108, 109, 112, 116, folder=options.folder)
@@ -149,14 +134,17 @@ def write_scores(name: str, informations: Table | Curves, options: Options) -> T
         along = zip(STRENGTHS, entry, strict=True) if isinstance(entry, list) else [(ALPHA, entry)]
         for alpha, information in along:
             for score, value in information.scores.items():
-                lines.append(f"{attack},{k},{alpha:g},{score},{printed(k, attack, alpha)[score]:.6f},{value:.6f}")
+                lines.append(f"{attack},{k},{alpha:g},{score},{printed(score, k, attack, alpha):.6f},{value:.6f}")
     yield name, "\n".join(lines) + "\n"
 
 
 def draw_table(table: Table, options: Options) -> Pictures:
     """Draw measured values as bars, with marks for the values of the printed formulas."""
     groups = {f"{_label(attack)},\nK = {k}": entry.scores for (attack, k), entry in table.items()}
-    marks = {f"{_label(attack)},\nK = {k}": printed(k, attack, ALPHA) for attack, k in table}
+    marks = {
+        f"{_label(attack)},\nK = {k}": {score: printed(score, k, attack, ALPHA) for score in entry.scores}
+        for (attack, k), entry in table.items()
+    }
     yield "tab1", bars_figure(groups, "nats (marks: as printed)", marks=marks)
 
 
@@ -167,7 +155,7 @@ def draw_curves(curves: Curves, options: Options) -> Pictures:
         title = f"{_label(attack)}, K = {k}"
         panels[title] = {score: [entry.scores[score] for entry in informations] for score in ("MIG", "UniBound")}
         marks[title] = {
-            f"{score}, printed": [printed(k, attack, a)[score] for a in STRENGTHS] for score in panels[title]
+            f"{score}, printed": [printed(score, k, attack, a) for a in STRENGTHS] for score in panels[title]
         }
     figure = panels_figure(
         panels,

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -83,7 +82,9 @@ def loss_figure(terms: Mapping[str, Mapping[str, Curves]]) -> Figure:
         axes.set_xlabel("step", fontsize=8)
         if all(value > 0 for of_setting in of_term.values() for _, values in of_setting.values() for value in values):
             axes.set_yscale("log")
-        _quiet(axes)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(axis="y", color=FAINT, linewidth=0.6)
+        axes.tick_params(labelsize=7)
         if place == 0 and len(settings) <= MOST_IN_A_LEGEND:
             axes.legend(frameon=False, fontsize=7)
     return figure
@@ -120,12 +121,6 @@ def _rows_figure(rows: Mapping[str, Pixels], title: str) -> Figure:
     for spine in axes.spines.values():
         spine.set_visible(False)
     return figure
-
-
-def _quiet(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color=FAINT, linewidth=0.6)
-    axes.tick_params(labelsize=7)
 
 
 N_IMAGES = 12
