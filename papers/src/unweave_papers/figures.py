@@ -18,8 +18,6 @@ from unweave.arrays import FloatArray
 from unweave.report.figures.geometry import FAINT, GEOMETRY_COLOURS, INK, constrained_figure
 
 PANELS_ACROSS = 4
-
-
 Bands = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 
@@ -301,17 +299,9 @@ def mark_table_figure(
 
 
 OWN, OTHERS, REDUNDANT, SYNERGISTIC = "#2a9d6f", "#3b6ea8", "#c0392b", "#9b5de5"
-
-
 INTERVAL = "#d97706"
-
-
 PARTS = {"unique": OWN, "redundant": REDUNDANT, "unique to the rest": OTHERS, "synergistic": SYNERGISTIC}
-
-
 SHORT = 0.15  # share of the axis; the text of shorter bars is placed beside them
-
-
 SMALLEST, NARROW = 0.005, 0.1  # shares of the total below which a part is not drawn, and below which its name is not
 
 

@@ -66,7 +66,6 @@ FOUND: dict[ClaimVerdict, Found] = {
 
 N_DRAWS = 10_000
 CERTAIN = 0.995  # share of draws that agree: above 99 %, so that other draws agree in 99 % as well
-
 Figures = Mapping[str, "float | MeasuredFigure"]
 
 

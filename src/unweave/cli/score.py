@@ -123,10 +123,7 @@ with_score_options = with_options([*SCORE_OPTIONS, *PAGE_OPTIONS])
 
 # factors, their kinds and row groups, and --json
 with_data_options = with_options([SCORE_OPTIONS[k] for k in (1, 2, 5, 7, 10, -1)])
-
 with_page_options = with_options(PAGE_OPTIONS)
-
-
 N_SHOWN = 10  # images on the page with their reconstructions
 
 

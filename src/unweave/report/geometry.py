@@ -29,11 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_LATENTS = 12
-
 MOST_IN_MATRIX = 128
-
 VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
-
 ImageShape = tuple[int, int, int]
 
 

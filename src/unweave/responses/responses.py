@@ -33,8 +33,6 @@ from unweave.responses.factor_bases import (
 KERNELS: tuple[KernelName, ...] = ("pairs", "joint")
 PENALTIES = (1e-4, 1e-2, 0.3)
 MOST_INTERACTION_ROWS = 500
-
-
 NEAR = 8  # number of neighbours that are averaged to reduce noise
 
 

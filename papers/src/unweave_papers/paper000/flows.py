@@ -119,8 +119,6 @@ def _measure_flow(decoder: FlowDecoder, world: Torus | TwoMoons, negative_log_li
 N_RUNS = 10
 SIZES, QUICK_SIZES = (5, 10, 20, 40), (4, 8, 16, 32)
 COVARIANCE = np.array([[2.0, 1.2], [1.2, 1.0]])
-
-
 SampleSpread = dict[str, dict[int, float]]  # of each metric over runs, in nats per latent, by the number of samples
 
 

@@ -204,8 +204,6 @@ SAME_COST = 0.05  # nats per pixel
 GLOW: dict[str, Any] = {"n_dense": 8}
 WAVELET: dict[str, Any] = {"kind": "wavelet", "downsampling": "haar", "n_convolutional": 4, "n_dense": 2}
 CONVOLUTIONAL = WAVELET | {"n_dense": 0}  # only convolutions at the finer scales
-
-
 TwoKinds = dict[str, list[MeasuredFlow]]  # of each kind, a flow for every seed
 
 
@@ -323,8 +321,6 @@ CORES, QUICK_CORES = (5, 10, 40), (3, 6, 16)
 CORE_STEPS = 500
 WEIGHT = 10.0
 NEAR = 2  # largest accepted distance of the knee (the largest drop of entropy) from the core size, in latents
-
-
 CoreFlows = dict[int, list[MeasuredFlow]]  # of each core size, a flow for every seed
 
 
@@ -407,8 +403,6 @@ DIGIT_STEPS = 1000
 N_TANGENTS = 12
 N_DRAWS = 2000
 WEAK, CLEARLY_BELOW_ONE = 0.5, 0.95
-
-
 DigitFlows = Mapping[str, MeasuredFlow]
 
 

@@ -231,8 +231,6 @@ TABLE_1 = {
 }
 
 FITTED = ("probe", "classifier", "regression", "logistic")  # words in a card's cost that refer to a fitted model
-
-
 Marks = dict[str, tuple[str, str]]
 
 
@@ -287,8 +285,6 @@ def draw_properties(marks_of_model: Mapping[str, Marks], options: Options) -> Pi
 
 
 TABLE = Experiment("tab1", "Properties of metrics, by our cards", compute, compare, draw_properties, write, options=())
-
-
 SEED_DRAWS = MixtureSampling(1000)
 LATENTS = (5, 10, 15, 20)
 SAME_RANK = 0.4  # 'uncorrelated' is concluded only if the interval's half-width is at most this

@@ -139,8 +139,6 @@ TOYS = (
 
 STRONG, STABLE = 0.5, 0.3
 ACCURACY, IRS = (best_single_code_accuracy, "accuracy"), (robustness, "IRS")
-
-
 Condition = Callable[[FloatArray], Any]  # of correlations, levels x metrics x draws
 
 

@@ -58,13 +58,9 @@ def history_figure(
 
 
 Pixels = NDArray[np.floating[Any]]
-
 Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]  # maps the name of a model to its steps and values
-
 PANEL = (3.4, 2.5)
-
 MOST_IN_A_LEGEND = 12
-
 GAP = 1  # width of the frame around an image, in pixels
 
 
@@ -124,7 +120,6 @@ def _rows_figure(rows: Mapping[str, Pixels], title: str) -> Figure:
 
 
 N_IMAGES = 12
-
 MOST_MODELS = 16  # largest number of models in the figure of reconstructions
 
 

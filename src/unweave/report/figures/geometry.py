@@ -22,11 +22,7 @@ from unweave.arrays import FloatArray
 from unweave.store import write_result
 
 GEOMETRY_COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b")
-
-
 INK, FAINT = "#333333", "#dddddd"
-
-
 COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b", "#5f6b7a", "#0f9fb8", "#b5488f")
 
 

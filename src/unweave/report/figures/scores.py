@@ -265,17 +265,11 @@ KINDS: dict[str, Callable[[Evaluation, str | None, str], Figure]] = {
 
 
 GOOD, FAIR = "#2a9d6f", "#d97706"
-
 VERDICT_COLOURS = {"satisfied": GOOD, "partly": FAIR, "violated": "#c0392b", "undecided": "#777777"}
-
 LineStyle = Literal["-", "--", ":"]
-
 DASHES: tuple[LineStyle, ...] = ("-", "--", ":")
-
 PALETTE = ("#3b6ea8", "#9b5de5", "#c0392b", "#333333", "#1796a6", "#d6569a", "#8a5a44", "#9aa0a6")
-
 RELATIVE = ("P1", "P3")
-
 EVEN_STEPS = ("P3", "P4")  # properties whose horizontal axis shows ratios at equal distances
 
 AXES: dict[Property, str] = {
