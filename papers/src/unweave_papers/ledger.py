@@ -132,68 +132,32 @@ def agreement(text: str, figures: Sequence[MeasuredFigure], seed: int = 0) -> tu
 
 @dataclass(frozen=True)
 class Claim:
-    """A checkable claim of a paper.
+    """A checkable claim of a paper; ``number`` is its number in its paper's file, which never changes.
 
-    Parameters
-    ----------
-    paper : str
-        Number of the paper: ``"003"``.
-    number : int
-        Number of the claim in its paper's file; it never changes.
-    where : str
-        Section, figure, table or equation of the paper.
-    statement : str
-        What the paper says, in our words.
-    stated : str
-        The paper's own figure; empty if it has none.
-    verdict : str
-        One of `VERDICTS`.
-    why : str
-        The reason of the verdict, in one or a few sentences.
-    expect : tuple of str
-        The parts of the statement, each as a rule about the figures; see `RULES`.
-    rows : mapping of name to (function, arguments)
-        The figures that a row of the file describes, by name: a function of the paper's ``evidence`` and its arguments.
-    evidence : str
-        A function of the paper's ``evidence`` that returns figures, for a claim that rows cannot express.
-    experiments, checks : tuple of str
-        Experiments of the paper whose rows decide the claim, if it needs trained models, and words by which to find
-        these rows, unless they have the claim's number.
-    scale : str
-        Our scale and the paper's, if the evidence is smaller than the paper's.
-    tolerance : float
-        Largest accepted difference of a figure from the recorded one, for other random numbers and library versions.
-    seconds : float
-        Approximate CPU seconds of the evidence.
-    needs : tuple of str
-        'torch', folders ('weights', 'data', 'authors_data'), or 'reproduced': stored results of its experiments.
-    see : str
-        A command that shows the claim in a table or figure; empty if there is none.
-    figures : mapping of name to MeasuredFigure
-        The recorded figures.
-    parts : tuple of str
-        What the recorded figures say about each part.
+    Its evidence is ``rows`` (figures by name, each a function of the paper's ``evidence`` with arguments), a function
+    that returns figures, or rows of the paper's ``experiments``, which ``checks`` finds by their words unless they have
+    the claim's number. ``expect`` has the parts of the statement as rules about the figures (`RULES`).
     """
 
     paper: str
     number: int
-    where: str
-    statement: str
+    where: str  # section, figure, table or equation of the paper
+    statement: str  # what the paper says, in our words
     verdict: ClaimVerdict
-    why: str
-    stated: str = ""
+    why: str  # the reason of the verdict
+    stated: str = ""  # the paper's own figure, if it has one
     rows: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
     expect: tuple[str, ...] = ()
     evidence: str = ""
     experiments: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
-    scale: str = ""
-    tolerance: float = 0.02
-    seconds: float = 1.0
-    needs: tuple[str, ...] = ()
-    see: str = ""
-    figures: Mapping[str, MeasuredFigure] = field(default_factory=dict)
-    parts: tuple[Found, ...] = ()
+    scale: str = ""  # our scale and the paper's, if ours is smaller
+    tolerance: float = 0.02  # of a figure, for other random numbers and versions of libraries
+    seconds: float = 1.0  # of the CPU, about
+    needs: tuple[str, ...] = ()  # 'torch', folders, or 'reproduced': stored results of its experiments
+    see: str = ""  # a command that shows the claim in a table or figure
+    figures: Mapping[str, MeasuredFigure] = field(default_factory=dict)  # as recorded
+    parts: tuple[Found, ...] = ()  # what the recorded figures say about each part
 
     @property
     def name(self) -> str:
