@@ -14,7 +14,6 @@ from unweave_papers.paper000.image_flows import MeasuredFlow
 from unweave_papers.paper001 import experiments as of_001
 from unweave_papers.paper002 import encoders as all_images
 from unweave_papers.paper002 import experiments as of_002
-from unweave_papers.paper002.encoders import Attacked
 
 LOG_WIDTH = math.log(8 / 100)  # of a bin of the grid
 
@@ -111,7 +110,8 @@ def test_scores_under_attack_are_flat_fall_slightly_or_strongly(moved, fall, las
         "error of UniBound": [0.0, 0.1, 0.0],
     }
     copies = {name: scores[name] for name in ("BetaVAE", "FactorVAE")}
-    found = verdicts(of_002.compare_attacks({"a": Attacked((0.0, 1.0, 2.0), scores, copies, {}, {})}, None))
+    attacked = {"scores": scores, "identity": copies, "new alone": {}, "sampled": {}}
+    found = verdicts(of_002.compare_attacks({"a": attacked}, None))
     assert found == expected
 
 
@@ -123,7 +123,8 @@ def test_unibound_can_fall_only_from_above_its_error(first, error, defined):
     scores = {"BetaVAE": flat, "FactorVAE": flat, "MIG": flat, "UniBound": [start, 0.0]}
     scores["error of UniBound"] = [0.0, error * 1.01 * start / of_002.TWO_SIDED]
     copies = dict.fromkeys(("BetaVAE", "FactorVAE"), flat)
-    *_, check = of_002.compare_attacks({"a": Attacked((0.0, 1.0), scores, copies, {}, {})}, None)
+    attacked = {"scores": scores, "identity": copies, "new alone": {}, "sampled": {}}
+    *_, check = of_002.compare_attacks({"a": attacked}, None)
     assert check.verdict == ("holds" if defined else "undecided")
     assert ("already about 0" in check.here) is not defined
 

@@ -43,16 +43,6 @@ class TrainedFlow:
     grid_lines: tuple[FloatArray, FloatArray] | None = None
     pictures: TorusPictures | None = None
 
-    @property
-    def total_correlation_per_latent(self) -> float:
-        """Total correlation in nats per latent."""
-        return self.total_correlation / len(self.spectrum.entropies)
-
-    def rows_on_the_diagonal(self) -> int:
-        """Number of rows of the sorted cross information whose largest entry is on the diagonal."""
-        assert self.cross_information is not None
-        return int((self.cross_information.argmax(axis=1) == np.arange(len(self.cross_information))).sum())
-
     def distance_from(self, truth: FloatArray) -> float:
         """Largest difference, in nats, between the sorted spectrum and the sorted true entropies."""
         return float(np.abs(self.spectrum.sorted_entropies - np.sort(truth)[::-1]).max())

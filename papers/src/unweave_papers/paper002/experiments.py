@@ -28,7 +28,14 @@ from unweave_papers.figures import (
     panels_figure,
 )
 from unweave_papers.ledger import claim_rows
-from unweave_papers.paper002.encoders import ALL_IMAGES, Attacked, Decomposed, attacked_encoders, decomposed_encoders
+from unweave_papers.paper002.encoders import (
+    ALL_IMAGES,
+    ATTACK_STRENGTHS,
+    Attacked,
+    Decomposed,
+    attacked_encoders,
+    decomposed_encoders,
+)
 from unweave_papers.paper002.evidence import printed
 from unweave_papers.trained import measured, total_correlation_vaes, trained
 
@@ -326,25 +333,25 @@ def _interval(model: Decomposed, score: str) -> str:
 def compare_attacks(models: dict[str, Attacked], options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3d: only UniBound detects redundancy."""
     for name, model in models.items():
-        for score, values in model.scores.items():
-            yield ClaimCheck(f"{name}: {score} at strength {_list(model.strengths)}", "figure only", _list(values))
-        variants = {"copies, unmixed": model.identity, "new codes only": model.new_alone, "drawn codes": model.sampled}
-        for label, variant in variants.items():
-            for score, values in variant.items():
+        for score, values in model["scores"].items():
+            yield ClaimCheck(f"{name}: {score} at strength {_list(ATTACK_STRENGTHS)}", "figure only", _list(values))
+        variants = {"identity": "copies, unmixed", "new alone": "new codes only", "sampled": "drawn codes"}
+        for variant, label in variants.items():
+            for score, values in model[variant].items():
                 yield ClaimCheck(f"{name}: {score}, {label}", "not in the paper", _list(values))
         for score in ("BetaVAE", "FactorVAE"):
-            moved = max(abs(value - model.scores[score][0]) for value in model.scores[score])
-            copies = max(abs(value - model.identity[score][0]) for value in model.identity[score])
+            moved = max(abs(value - model["scores"][score][0]) for value in model["scores"][score])
+            copies = max(abs(value - model["identity"][score][0]) for value in model["identity"][score])
             here = f"changes by {moved:.3f}; by {copies:.3f} if copies are not mixed"
             yield ClaimCheck(f"{name}: {score} score does not change", "flat", here, moved < FLAT, 119, value=moved)
             # unmixed copies are only redundant, so that a change would be due to redundancy
             claim = f"{name}: {score} score does not detect redundancy (unmixed copies)"
             yield ClaimCheck(claim, "flat", f"changes by {copies:.3f}", copies < FLAT, 119, value=copies)
-        fall = model.scores["MIG"][0] - model.scores["MIG"][-1]
+        fall = model["scores"]["MIG"][0] - model["scores"]["MIG"][-1]
         little = -FLAT / 5 < fall < 0.1
         yield ClaimCheck(f"{name}: MIG falls slightly", "slightly", f"by {fall:.3f}", little, 119, value=fall)
-        first, last = model.scores["UniBound"][0], model.scores["UniBound"][-1]
-        error = TWO_SIDED * max(model.scores["error of UniBound"])
+        first, last = model["scores"]["UniBound"][0], model["scores"]["UniBound"][-1]
+        error = TWO_SIDED * max(model["scores"]["error of UniBound"])
         defined = first > max(NEAR_ZERO / 2, error)
         here = f"{first:.3f} to {last:.3f}, ± {error:.3f}"
         here += "" if defined else ", already about 0 with this number of rows"
@@ -370,9 +377,9 @@ def draw_parts(models: dict[str, Decomposed], options: Options) -> Pictures:
 def draw_attacks(models: dict[str, Attacked], options: Options) -> Pictures:
     """Draw scores against the strength of the attack, also for copies that are not mixed."""
     for name, model in models.items():
-        shown = {score: model.scores[score] for score in ("BetaVAE", "FactorVAE", "MIG", "UniBound")}
-        curves = shown | {f"{score}, unmixed": values for score, values in model.identity.items()}
-        figure = curves_figure(curves, model.strengths, "score", across="strength of the redundancy attack")
+        shown = {score: model["scores"][score] for score in ("BetaVAE", "FactorVAE", "MIG", "UniBound")}
+        curves = shown | {f"{score}, unmixed": values for score, values in model["identity"].items()}
+        figure = curves_figure(curves, ATTACK_STRENGTHS, "score", across="strength of the redundancy attack")
         yield f"fig3d-{name}", figure
 
 
