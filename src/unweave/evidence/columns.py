@@ -27,9 +27,7 @@ from unweave.estimators.sparse import SparseColumns
 from unweave.sentences import printable
 
 Levels = tuple[str, ...]
-
 LARGEST_EXACT_INTEGER = 2**53
-
 LONGEST_NAME = 60
 
 
@@ -743,7 +741,6 @@ def _is_table(column: object) -> bool:
 
 
 LARGEST_SQUARED = 1e150
-
 LARGEST_EXPONENT, SMALLEST_EXPONENT = 500, -250  # powers of 2 with room for squares of differences in the last digits
 
 
@@ -790,7 +787,6 @@ def within_reach(codes: FloatArray, sum_of_squares: float = np.nan) -> FloatArra
 
 
 MOST_COLUMNS_NAMED = 5
-
 MOST_LETTERS = 500  # of an error with several problems
 
 
