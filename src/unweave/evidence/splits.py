@@ -119,7 +119,11 @@ def _dealt(unit_of_row: Rows, sizes: Rows, classes: Classes, rng: np.random.Gene
     else:  # the units in the order of their ranks, without sorting
         left = np.empty_like(rank)
         left[rank] = np.arange(n_units)
-    part[left] = label[np.argsort((turn + rng.random(n_parts)[label]) / open_places[label])]
+    first = rng.random(n_parts)
+    if (open_places == open_places[0]).all():  # the same order in every turn, which needs no sorting
+        part[left] = np.tile(np.argsort(first), open_places[0])
+    else:
+        part[left] = label[np.argsort((turn + first[label]) / open_places[label])]
     return np.asarray(part[unit_of_row], dtype=np.intp)
 
 
