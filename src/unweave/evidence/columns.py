@@ -14,7 +14,7 @@ from decimal import Decimal
 from importlib import import_module
 from numbers import Integral, Real
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Literal, Protocol
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -275,7 +275,7 @@ class DenseColumns:
     @functools.cached_property
     def table(self) -> FloatArray:
         """The numbers, column by column."""
-        table = self.stored if self.stored.flags.f_contiguous else columns_first(self.stored)
+        table = self.stored if self.stored.flags.f_contiguous else copied(self.stored)
         table.flags.writeable = False
         return table
 
@@ -414,16 +414,16 @@ class Table:
 ROWS_COPIED = 1024
 
 
-def columns_first(array: NDArray[Any]) -> FloatArray:
-    """A copy of a table of numbers, as float64 and column by column.
+def copied(table: NDArray[Any], order: Literal["F", "C"] = "F") -> FloatArray:
+    """A copy of a table of numbers as float64, column by column or row by row.
 
-    >>> columns_first(np.array([[1, 2], [3, 4]])).ravel("K").tolist()
+    >>> copied(np.array([[1, 2], [3, 4]])).ravel("K").tolist()
     [1.0, 3.0, 2.0, 4.0]
     """
-    copy = np.empty(array.shape, dtype=np.float64, order="F")
+    copy = np.empty(table.shape, dtype=np.float64, order=order)
     with np.errstate(over="ignore"):  # infinite values raise an error later, which names the column
-        for start in range(0, len(array), ROWS_COPIED):  # columns share cache lines, so that blocks are faster
-            copy[start : start + ROWS_COPIED] = array[start : start + ROWS_COPIED]
+        for start in range(0, len(table), ROWS_COPIED):  # columns share cache lines, so that blocks are faster
+            copy[start : start + ROWS_COPIED] = table[start : start + ROWS_COPIED]
     return copy
 
 
@@ -446,7 +446,7 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None, bor
     if type(given) is np.ndarray and given.ndim == 2 and given.size and given.dtype.kind == "f":  # the usual case
         n_columns = given.shape[1]
         kept = borrowed and given.dtype == np.float64 and given.flags.forc
-        values = given.view() if kept else columns_first(given)
+        values = given.view() if kept else copied(given)
         known = _default_names(what, n_columns) if names is None else _checked_names(names, n_columns, what)
         return Table(what, values, known, (None,) * n_columns)
     columns, listed, index = _columns_of(given, what)
