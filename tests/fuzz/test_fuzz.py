@@ -18,7 +18,7 @@ from public_calls import CALLED, NOT_CALLED, PUBLIC, RECORDS, draw_public, drawn
 
 import unweave
 from unweave import InputWarning, MetricError, MetricUndefined, Score, UnweaveError, evaluate
-from unweave.estimators.probes import BoostedTrees
+from unweave.estimators import BoostedTrees
 from unweave.findings import Finding
 from unweave.metrics import CATALOGUE, dci_explicitness, mcc
 

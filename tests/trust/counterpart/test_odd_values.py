@@ -9,12 +9,11 @@ from unweave import Evidence, metric
 from unweave.metrics import mcc, mig, r2
 from unweave.responses.constraints import factor_constraints
 from unweave.score import Score
-from unweave.trust import score_elsewhere
+from unweave.trust import NoiseFloor, Verdict, score_elsewhere
 from unweave.trust.code_models import code_models
 from unweave.trust.counterpart import Counterpart
-from unweave.trust.floors import NoiseFloor
 from unweave.trust.reasons import with_floor
-from unweave.trust.verdict_record import Level, Verdict
+from unweave.trust.verdict_record import Level
 
 MIXING = np.array([[1.0, 0.6, 0.0], [0.0, 1.0, 0.6], [0.6, 0.0, 1.0]])
 
