@@ -54,8 +54,8 @@ def read_files(
 ) -> Files:
     """Factors and codes from one file that contains both, or from one file each.
 
-    In a .csv file, an empty field, NA, N/A, NaN and null are missing values. A column without a name, such as the index
-    that pandas writes, is left out.
+    In a .csv file, an empty field, NA, n/a, NaN, None and null are missing values, as for pandas. A column without a
+    name, such as the index that pandas writes, is left out.
 
     Parameters
     ----------

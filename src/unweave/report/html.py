@@ -311,7 +311,7 @@ def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -
         policy=content_policy(style, script),
         pairs=pairs,
         embedded=_embedded(summary),
-        points=_embedded(points) if any(summary["drawn_codes"].values()) else "",
+        points=_embedded(points) if pairs and any(summary["drawn_codes"].values()) else "",
     )
 
 
