@@ -165,11 +165,8 @@ def _comparisons(
 
 
 ROWS_OF_PICTURE = 150
-
 MOST_FACTORS = 24
-
 MOST_DRAWN = 64
-
 SHARES = (0.01, 0.99)  # codes beyond these quantiles are drawn at the edge
 
 
@@ -218,19 +215,12 @@ def _positions(column: np.ndarray, rows: np.ndarray, shares: tuple[float, float]
 
 
 MANY_CODES = 1000  # with more dense codes than this, codes are screened
-
 FEW_CODES = 64  # with more sparse codes than this, codes are screened
-
 MOST_SCORED = 256
-
 MOST_IN_LADDER = 4096  # of more codes, the ladder is that of the screened ones
-
 RATE = 0.05
-
 FEWEST_ROWS = 200
-
 LARGEST_DENSE = 40_000_000  # largest dense table, in numbers: 320 MB
-
 MOST_LISTED = 1000
 
 
@@ -295,9 +285,7 @@ def _dense(evidence: Evidence) -> Evidence:
 
 
 SMALLEST_P = 0.01  # of the test of axes, which draws 99 mixtures
-
 SMALLEST_DIFFERENCE = 0.005  # of ladder values: smaller ones are not shown with two decimals
-
 BUDGET = 30.0
 
 
