@@ -103,12 +103,12 @@ def with_checks(
             tried=steps.evidences if steps else (),
             some_rows=of_some_rows[name],
             parts_of_some_rows=all(of_some_rows.values()),
+            compared=len(evidences) > 1,
             n_codes=widest,
             of_ladder=of_ladder[name],
         )
         watch = progress.counted_step(f"intervals{about}", plan.seconds["parts"])
-        alone = len(evidences) == 1
-        of_parts[name] = part_scores(known_scores, evidence, plan=plan, until_precise=alone, n_jobs=n_jobs, watch=watch)
+        of_parts[name] = part_scores(known_scores, evidence, plan=plan, n_jobs=n_jobs, watch=watch)
         watch = progress.counted_step(f"noise floors{about}", plan.seconds["draws"])
         floors = noise_floors(known_scores, evidence, plan=plan, n_jobs=n_jobs, watch=watch)
         progress.step(f"verdicts{about}", plan.seconds["trials"])
