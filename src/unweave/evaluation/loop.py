@@ -525,6 +525,7 @@ def _run(
             shown.step(f"{label} of {name}" if len(evidences) > 1 else label, seconds)
             rows.append(_row(name, evidence, label, entry, seed))
         if not checks.quick:
+            shown.results(_first_results(rows))
             rows, known = with_checks(
                 rows,
                 evidences,
@@ -541,6 +542,19 @@ def _run(
     known |= {"environments": by_environment, "screening": screening}
     data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
+
+
+MOST_SHOWN = 12
+
+
+def _first_results(rows: Sequence[Row]) -> str:
+    """A line of scores for each of the first representations, which is shown while the rest is computed."""
+    lines: dict[str, list[str]] = {}
+    for row in rows:
+        if row.score is not None:
+            lines.setdefault(row.representation, []).append(f"{row.label} {row.score.value:.2f}")
+    shown = list(lines.items())[:MOST_SHOWN]
+    return "\n".join((f"{name}: " if len(lines) > 1 else "") + ", ".join(scores) for name, scores in shown)
 
 
 def _jobs(evidences: Mapping[str, Evidence], fitting: Mapping[str, Any], seeds: Sequence[int]) -> list[tuple[Any, ...]]:
