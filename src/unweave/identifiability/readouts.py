@@ -243,7 +243,7 @@ class DirectionFits:
     """
 
     def __init__(self, model: ResponseModel, codes: CodeTable) -> None:
-        self.model, self.spread = model, codes.spread / codes.spread.max()
+        self.model, self.codes, self.spread = model, codes, codes.spread / codes.spread.max()
         inputs, targets = codes.standard(slice(None)), np.hstack([factor.target for factor in model.factors])
         at = [model.sample.block == b for b in range(model.sample.n_blocks)]
         self.with_functions, squares = model.products(inputs)
@@ -312,6 +312,14 @@ class DirectionFits:
             square = (weights * (self.with_codes[b] @ weights)).sum(axis=0)
             squares.append(square + 2 * offset * linear[0] + self.model.counts[b] * np.square(offset))
         return np.stack(with_functions), np.stack(squares)
+
+    def predicted(self, j: int, of_fold: list[Weights], rows: Rows) -> FloatArray:
+        """Held-out readouts of factor j on some rows."""
+        own, fold = self.columns[j], self.model.sample.fold[rows]
+        inputs, found = self.codes.standard(slice(None))[rows], np.zeros((rows.size, own.stop - own.start))
+        for k, each in enumerate(of_fold):
+            found[fold == k] = inputs[fold == k] @ each.weights[:, own] + each.offset[own]
+        return found
 
     def readout(self, j: int, of_fold: list[Weights], *, several: bool = False) -> Readout:
         """Response of the held-out readout of factor j; with ``several``, not in a model of one factor."""
