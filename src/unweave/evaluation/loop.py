@@ -47,6 +47,7 @@ from unweave.identifiability import Ladder, ladder
 from unweave.identifiability.responses import jackknife_error
 from unweave.metrics import identification, manifold_entropy
 from unweave.metrics.manifolds import square_image, traversals
+from unweave.metrics.matrices import unit_readouts
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.names import explains_options
 from unweave.options import check_option_values
@@ -175,8 +176,9 @@ SHARES = (0.01, 0.99)  # codes beyond these quantiles are drawn at the edge
 def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
     """The code that `identification` matched to each factor, and the values of both on some rows, scaled to 0..1.
 
-    A factor without a matched code is paired with the code that depends on it most. Constant factors are left out, and
-    so are all factors after the first 24.
+    A factor without a matched code is paired with the code that depends on it most; of a block of codes, its held-out
+    readout of the factor is drawn. Constant factors, blocks of factors and all after the first 24
+    are left out.
 
     >>> from unweave.metrics import identification
     >>> z = np.random.default_rng(0).normal(size=(200, 2))
@@ -185,15 +187,16 @@ def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
     [('factor 0', 'code 1'), ('factor 1', 'code 0')]
     """
     chosen, purity = score.parts["chosen_matrix"], score.parts["purity_matrix"]
-    rows = _drawn_rows(evidence)
-    pairs = []
-    for j, name in enumerate(evidence.factor_names[:MOST_FACTORS]):
-        if name in evidence.constant_factors or not np.isfinite(purity[:, j]).all():
+    rows, units, pairs = _drawn_rows(evidence), list(evidence.code_units), []
+    columns, of_block = unit_readouts(evidence) if evidence.has_blocks else (evidence.codes, ())
+    for j, (name, members) in enumerate(list(evidence.factor_units.items())[:MOST_FACTORS]):
+        if members.size > 1 or name in evidence.constant_factors or not np.isfinite(purity[:, j]).all():
             continue
         used = np.flatnonzero(chosen[:, j])
         i = int(used[purity[used, j].argmax()] if used.size else purity[:, j].argmax())
-        x = _positions(evidence.factors[:, j], rows, (0.0, 1.0))
-        pairs.append(MatchedPair(name, evidence.code_names[i], x, _positions(evidence.codes[:, i], rows, SHARES)))
+        start, wide = of_block[i] if of_block else (i, False)
+        y = _positions(columns[:, start + wide * int(members[0])], rows, SHARES)
+        pairs.append(MatchedPair(name, units[i], _positions(evidence.factors[:, members[0]], rows, (0.0, 1.0)), y))
     return tuple(pairs)
 
 

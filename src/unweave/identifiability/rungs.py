@@ -55,7 +55,7 @@ class LadderRow:
     Attributes
     ----------
     factor : str
-        Name of the factor.
+        Name of the factor, or of a block of factors, which is one factor here and below.
     rung : str
         "one code", "own codes", "own direction" or "readable": the first that nearly reaches the recovery of the later
         ones. "joint": codes depend on the factor only together with others. "folded": a code follows the factor, but
@@ -104,6 +104,8 @@ class LadderRow:
         Direction minus that of the baseline; nan without a baseline.
     replicates : dict of name to tuple
         ``own_codes``, ``linear`` and ``readable`` without each block of units, for the jackknife.
+    members : tuple of str
+        The factors of a block of factors; empty for a single factor.
     """
 
     factor: str
@@ -132,6 +134,7 @@ class LadderRow:
     gain: float = math.nan
     gain_interval: tuple[float, float] = (math.nan, math.nan)
     replicates: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +167,7 @@ class Ladder(SavedRecord):
         above it with a probability of at most .02.
     directions : dict of name to array, codes x columns
         Weights of the linear readout of every factor on the codes as given: one column for a number, two for the
-        cosine and sine of a circular factor, one for each class.
+        cosine and sine of a circular factor, one for each class, and those of all factors of a block.
     leakage_matrix : array, d x d
         Share of the direction's variance of the factor in the row that the factor in the column causes; nan where
         factors are implied.
@@ -527,6 +530,9 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         else:
             by, r2 = part.implied[j]
             rows.append(LadderRow(name, "implied", readable=r2, implied_by=by, probe="linear"))
+    for k, row in enumerate(rows):
+        if len(members := evidence.factor_groups.get(row.factor, ())) > 1:
+            rows[k] = replace(row, members=members)
     own, linear, readable = _means(rows)
     luck, chance = _luck(part, rows)
     # kernels may find a factor more, but own codes are one number, the score of `identification`
@@ -535,7 +541,8 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
     for j, k in () if scores_only else free.items():
         matrix[j, part.free] = part.directions[k].readout.by_factor
         matrix[j, j] = np.nan
-        weights[part.names[j]] = _of_all_codes(part, part.directions[k].weights)
+        of_target, to_given = part.directions[k].weights, part.factors[j].to_given
+        weights[part.names[j]] = _of_all_codes(part, of_target if to_given is None else of_target @ to_given)
     nulls = [each.null_r2 for each in part.directions]
     nulls += [] if quick else [each.null_r2 for each in nonlinear_readouts(evidence, part.seed)]
     return Ladder(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from unweave.auditing.catalogue import read_table
 from unweave.auditing.measurement import PROPERTIES
@@ -67,8 +67,7 @@ def draw_marks(marks_of_metric: Mapping[str, Mapping[str, tuple[str, str]]], opt
     yield "tab3", drawn
 
 
-@dataclass(frozen=True)
-class NullRow:
+class NullRow(NamedTuple):
     """MCC of ten noise codes and ten factors: the bound, means on all and on a fifth of the rows, and expectation."""
 
     bound: float
