@@ -29,7 +29,13 @@ from unweave_papers.ledger import (
 )
 
 CHEAP = 0.5  # seconds; evidence that takes longer is checked by `make study`
+# the seconds on record are without those of cells that other claims had computed before; alone these take longer
+DEAR_ALONE = {"003:55", "003:60", "003:69"}
 COMPUTED = [claim for claim in claims_of() if (claim.rows or claim.evidence) and not claim.needs]
+
+
+def is_cheap(claim):
+    return claim.seconds < CHEAP and claim.name not in DEAR_ALONE
 
 
 def as_recorded(claims, folder):
@@ -44,13 +50,13 @@ def as_recorded(claims, folder):
 
 @pytest.mark.parametrize("paper", MODULES)
 def test_cheap_evidence_is_as_recorded(paper, tmp_path):
-    as_recorded([claim for claim in COMPUTED if claim.paper == paper and claim.seconds < CHEAP], tmp_path)
+    as_recorded([claim for claim in COMPUTED if claim.paper == paper and is_cheap(claim)], tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", MODULES)
 def test_other_evidence_is_as_recorded(paper, tmp_path):
-    as_recorded([claim for claim in COMPUTED if claim.paper == paper and claim.seconds >= CHEAP], tmp_path)
+    as_recorded([claim for claim in COMPUTED if claim.paper == paper and not is_cheap(claim)], tmp_path)
 
 
 DECIDED = [claim for claim in claims_of() if claim.expect and claim.figures]
