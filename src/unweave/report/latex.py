@@ -158,6 +158,13 @@ def paper_table(
     return PaperTable("metric", of_models, of_metrics, tuple(columns.values()), legend, digits)
 
 
+def paper_latex(evaluation: Evaluation) -> str:
+    """The table in LaTeX with models as rows: over seeds if names differ by a seed alone, or with intervals."""
+    if evaluation.has_seeds:
+        return evaluation.grouped().to_latex()
+    return evaluation.to_latex(rows="models" if len(evaluation.representations) > 1 else "metrics", intervals=True)
+
+
 def _chosen_labels(labels: Sequence[str], metrics: Sequence[str] | str | None) -> tuple[str, ...]:
     """Labels of the named metrics, in their order; a name without options stands for the first label of that metric."""
     if metrics is None:
@@ -232,6 +239,8 @@ def _legend(
     said += [brackets] if any(cell.ends for cell in cells) else []
     if any(cell.bold for cell in cells):
         said.append(f"Bold: the best, and what does not differ significantly from it ({test}).")
+    elif bold and not isinstance(found, GroupedScores) and not found.data.comparison:
+        said.append("Nothing is bold, because the differences were not tested.")
     elif bold:
         said.append("Nothing is bold, because no setting is reliable and significantly better than another.")
     for level, mark in MARKS.items():
