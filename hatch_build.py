@@ -1,7 +1,7 @@
 """Addresses for the package's metadata, read from the environment when a distribution is built.
 
-Only who releases the package knows them, so none is written down here: the release workflow sets UNWEAVE_REPO_URL to the
-address of its own repository, and UNWEAVE_CONTACT and UNWEAVE_SITE_URL to variables of the repository.
+Only who releases the package knows them, so none is written down here: the release workflow sets UNWEAVE_REPO_URL to
+the address of its own repository, and UNWEAVE_CONTACT and UNWEAVE_SITE_URL to variables of the repository.
 """
 
 import os

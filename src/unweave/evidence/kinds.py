@@ -137,7 +137,8 @@ def inferred_kind(column: FloatArray, is_text: bool) -> FactorKind:
     """
     if is_text:
         return FactorKind.CATEGORICAL
-    if np.unique(column[:FIRST_ROWS]).size > MOST_ORDINAL_LEVELS:  # most continuous columns need no more than this
+    first = np.sort(column[:FIRST_ROWS])
+    if np.count_nonzero(first[1:] != first[:-1]) >= MOST_ORDINAL_LEVELS:  # so it is for most continuous columns
         return FactorKind.CONTINUOUS
     n_levels = np.unique(column).size
     few = n_levels <= MOST_ORDINAL_LEVELS and n_levels * FEWEST_ROWS_PER_LEVEL <= column.size

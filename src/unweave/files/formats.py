@@ -33,19 +33,12 @@ from unweave.files.containers import AnnDataArrays, safetensors_arrays
 from unweave.files.parquet_sizes import refuse_arrow_bomb, refuse_parquet_bomb
 
 ARROW = (".arrow", ".feather", ".ipc")
-
 FORMATS = ".npz, .npy, .csv, .parquet, .feather, .safetensors, .pt, .h5ad, .h5 or .zarr"
-
 PARTS = "*.parquet"
-
 PLACES = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
-
 SPARSE_PARTS = {"format", "shape", "data"}  # some of the arrays that scipy.sparse.save_npz writes
-
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-
 MISSING_WORDS = {"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "NULL", "null", "None"}  # as pandas reads
-
 CSV_ROWS = 16_384  # read at a time
 
 
@@ -384,7 +377,6 @@ def shown(names: Sequence[str]) -> str:
 
 
 PREFIX = {"factors": "factor", "codes": "code"}
-
 BYTES_PER_NUMBER = 4  # assumed upper limit of the size of a number in a file, because files are compressed
 
 

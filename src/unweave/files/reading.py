@@ -19,17 +19,11 @@ from unweave.files.formats import Opened, is_large_folder, opened, parquet_block
 from unweave.own_modules import imported
 
 STD = "codes_std"
-
 CATEGORY = "codes_category "  # followed by the name of a categorical code
-
 NAMES, KINDS, CODE_NAMES = "factor_names", "factor_kinds", "code_names"
-
 Role = Literal["factors", "codes"]
-
 EPISODE = "episode_index"  # column of robot data sets whose rows stay together unless others are named
-
 APART = "=*"  # after the name of a factor: each of its levels is a factor
-
 PREFIX: dict[Role, str] = {"factors": "factor", "codes": "code"}
 
 
