@@ -487,7 +487,8 @@ def all_of(*steps: Callable[[], Any]) -> list[Any]:
     >>> all_of(lambda: 1, lambda: 2)
     [1, 2]
     """
-    results, problems = [], []
+    results: list[Any] = []
+    problems: list[str] = []
     for step in steps:
         try:
             results.append(step())

@@ -429,7 +429,7 @@ class Evidence(Derivable):
         sparse = sparse_columns(codes) if is_sparse(codes) else None
         given = read_inputs(factors, codes if sparse is None else None, options, sparse, borrowed)
         n_given = given.n_rows
-        # kinds are inferred from all given rows, so that the kind of a factor does not depend on where codes are missing
+        # kinds are inferred from all given rows, so that they do not depend on where codes are missing
         kept, declared = all_of(
             lambda: rows_without_missing(given.tables, options.get("missing", "refuse")),
             lambda: _declared_kinds(given, kinds) if source is None else sample.kinds,

@@ -253,8 +253,8 @@ def _odd_levels(name: str, levels: Levels | None) -> str | None:
     for level in levels or ():
         if (other := alike.setdefault(" ".join(level.split()).casefold(), level)) != level:
             return (
-                f"Factor {quoted(name)} has the levels {quoted(other)} and {quoted(level)}, which differ in capitals or "
-                "spaces only and count as two classes: write them alike if they are one."
+                f"Factor {quoted(name)} has the levels {quoted(other)} and {quoted(level)}, which differ in capitals "
+                "or spaces only and count as two classes: write them alike if they are one."
             )
     amounts = [level for level in levels or () if AMOUNT.match(level)]
     if len(amounts) < max(MANY_LEVELS, 0.8 * len(levels or ())):

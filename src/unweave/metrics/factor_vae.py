@@ -345,9 +345,7 @@ def accuracy_score(
     )
 
 
-def _votes(
-    evidence: Evidence, held_of: Held, plan: Plan, winner: str, overall: FloatArray, seed: int
-) -> FloatArray:
+def _votes(evidence: Evidence, held_of: Held, plan: Plan, winner: str, overall: FloatArray, seed: int) -> FloatArray:
     """How often every live code won in the batches of every factor (halves x live codes x factors).
 
     ``overall`` are the squared deviations of a batch that is no narrower than all rows.
