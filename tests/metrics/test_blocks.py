@@ -22,7 +22,6 @@ from unweave.metrics import (
 )
 
 PAIRED = [name for name, metric in CATALOGUE.items() if metric.card.needs == ("factors", "codes")]
-SLOW = {"identification", "factors_invariance", "representations_invariance"}
 TAKEN = [name for name in PAIRED if CATALOGUE[name].card.takes_code_groups]
 # metrics of all codes together, for which blocks do not matter
 OF_ALL_CODES = {"r2", "weak_mcc", "procrustes_distance", "orthogonality_error", "explicitness", "infomec_explicitness"}
@@ -42,19 +41,21 @@ def citris(seed=0, n=1500, widths=(2, 3, 5)):
     return factors, [block @ rng.normal(size=(block.shape[1],) * 2) for block in inside]
 
 
-@pytest.mark.parametrize("name", [name for name in PAIRED if name not in SLOW])
+@pytest.mark.parametrize("name", [*PAIRED, "nuisances_invariance", "concept_task_leakage"])
 def test_a_block_of_one_code_is_the_code(name):
     rng = np.random.default_rng(1)
     factors = rng.normal(size=(120, 2))
     codes = factors @ rng.normal(size=(2, 3)) + rng.normal(size=(120, 3))
-    alone = CATALOGUE[name](factors, codes)
+    others = {"nuisances": rng.normal(size=120), "target": rng.integers(0, 2, 120)}
+    others = {need: others[need] for need in CATALOGUE[name].card.needs if need in others}
+    alone = CATALOGUE[name](factors, codes, **others)
     for one in (
         codes[:, :, None],
         [codes[:, [i]] for i in range(3)],
         {"a": codes[:, :1], "b": codes[:, 1], "c": codes[:, 2]},
     ):
-        assert CATALOGUE[name](factors, one).raw == alone.raw
-    grouped = CATALOGUE[name](factors, codes, code_groups={"last": [2], "first": [0]})
+        assert CATALOGUE[name](factors, one, **others).raw == alone.raw
+    grouped = CATALOGUE[name](factors, codes, code_groups={"last": [2], "first": [0]}, **others)
     assert grouped.raw == alone.raw
     assert list(grouped.per_code.values()) == list(alone.per_code.values())
 
