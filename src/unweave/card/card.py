@@ -360,10 +360,9 @@ class Card:
 
 def _has(evidence: Evidence, need: Need) -> bool:
     """Whether the evidence has this input."""
-    if need == "codes" and evidence.sparse_codes is not None:
-        return True
-    if need in ("factors", "codes", "nuisances"):
-        return bool(getattr(evidence, need).shape[1])
+    n_columns = {"factors": evidence.n_factors, "codes": evidence.n_codes, "nuisances": evidence.nuisances.shape[1]}
+    if need in n_columns:
+        return bool(n_columns[need])
     return getattr(evidence, need) is not None
 
 
