@@ -34,6 +34,19 @@ def test_cka_is_the_ratio_of_unbiased_kernel_estimates(seed):
     assert unweave.similarity(x, y)["cka"].value == pytest.approx(expected, rel=1e-10)
 
 
+# `u_distance_correlation_sqr(x, y, exponent=2)` of dcor 0.7 (numpy 2.4.6), by (n, p, q, phase): with squared distances,
+# unbiased distance covariance is four times the unbiased HSIC of linear kernels. dcor needs numba, so it is not installed.
+DCOR = {(40, 5, 3, 0): 0.045147632987610445, (100, 3, 8, 1): 0.2967865047166239, (25, 2, 30, 2): 0.5267197213926917}
+
+
+@pytest.mark.parametrize("shape", DCOR)
+def test_cka_is_the_distance_correlation_of_dcor(shape):
+    n, p, q, phase = shape
+    table = np.sin(np.arange(1, n * (p + q) + 1.0) ** 2 * 0.7 + phase).reshape(n, p + q)
+    found = unweave.similarity(table[:, :p], table[:, p:] + 0.5 * table[:, :1])
+    assert found["cka"].value == pytest.approx(DCOR[shape], rel=1e-9)
+
+
 def test_the_mean_over_all_orders_is_zero():
     x, y = (table - table.mean(0) for table in pair(0, n=6))
     squares = [np.square(table).sum(axis=1) for table in (x, y)]
