@@ -238,7 +238,11 @@ class Columns(Protocol):
 
     @property
     def table(self) -> FloatArray:
-        """All values (rows x columns); raises an error if they are not stored."""
+        """All values (rows x columns), column by column; raises an error if they are not stored."""
+
+    @property
+    def stored(self) -> FloatArray:
+        """All values in the order in which they are stored; raises an error if they are not."""
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
@@ -337,6 +341,8 @@ class SparseEntries:
             "codes.toarray() if it fits in memory."
         )
 
+    stored = table
+
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Values, rows and starts of the entries."""
@@ -366,6 +372,8 @@ class BlockTotals:
     def table(self) -> FloatArray:
         """Raises `NeedsRows`, as everything does that needs single rows."""
         raise NeedsRows
+
+    stored = table
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:

@@ -208,7 +208,7 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
         return matrix
     plain = correlation == Pearson() and evidence.sparse_codes is None and evidence.permuted_from is None
     if plain and all(kind.is_numeric for kind in evidence.kinds):
-        from_products = correlations.product_correlation_matrix(*evidence.stored)
+        from_products = correlations.product_correlation_matrix(evidence.stored_factors, evidence.stored_codes)
         if from_products is not None:
             return from_products
     bases = factor_bases(evidence, correlation)
@@ -577,7 +577,7 @@ def _largest_correlation(evidence: Evidence, most_rows: int) -> float:
         stream = random_stream(0, "rows for correlations of factors")
         chosen = stream.choice(evidence.n_rows, most_rows, replace=False, shuffle=False)
         if all(kind.is_numeric for kind in evidence.kinds):
-            ranked = np.array([correlations.ranks(column) for column in evidence.stored[0][chosen].T])
+            ranked = np.array([correlations.ranks(column) for column in evidence.stored_factors[chosen].T])
             ranked -= ranked.mean(axis=1, keepdims=True)
             products = ranked @ ranked.T
             norms = np.sqrt(products.diagonal())
