@@ -9,8 +9,9 @@ import pytest
 from fake_evaluations import CHOSEN, fake_evaluation
 from rich.console import Console
 
+from unweave import Unlabelled
 from unweave.evaluation.results import GroupedScore, GroupedScores
-from unweave.evaluation.unlabelled import RunFacts, RunPair, Unlabelled
+from unweave.evaluation.unlabelled import RunFacts, RunPair
 from unweave.metrics.manifolds import Spectrum
 from unweave.report import terminal as whole_text
 from unweave.report.answer import ComparedQuestion, Ranked

@@ -320,7 +320,7 @@ class Card:
         of_factors = "factors" in self.needs and not self.takes_factor_groups
         for refused, what, groups, use in (
             (of_codes, "code", evidence.code_groups, "mcc, r2, sap, mig or dci_disentanglement"),
-            (of_factors, "factor", evidence.factor_groups, "mcc, r2, weak_mcc or unweave.recovery"),
+            (of_factors, "factor", evidence.factor_groups, "mcc, r2, identification or unweave.recovery"),
         ):
             block = next((name for name, members in groups.items() if len(members) > 1), None) if refused else None
             if block is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import reprlib
 import tempfile
 import warnings
@@ -27,9 +28,7 @@ from unweave.estimators.sparse import SparseColumns
 from unweave.sentences import printable
 
 Levels = tuple[str, ...]
-
 LARGEST_EXACT_INTEGER = 2**53
-
 LONGEST_NAME = 60
 
 
@@ -145,7 +144,7 @@ def numbers(column: NDArray[Any], where: str) -> tuple[FloatArray, Levels | None
     if kind == "M":
         return _days(column, where), None
     if kind == "U":
-        return _levels(column.tolist())
+        return _levels_or_days(column.tolist(), where)
     if kind in "OST":
         return _numbers_of_objects(column.astype(object).tolist(), where)
     raise InputError(
@@ -170,7 +169,7 @@ def _numbers_of_objects(entries: list[Any], where: str) -> tuple[FloatArray, Lev
         utc = [None if is_missing(entry) else _without_zone(entry) for entry in entries]
         return _days(np.array(utc, dtype="datetime64[us]"), where), None
     if present and all(isinstance(entry, (str, bytes)) for entry in present):
-        return _levels([None if is_missing(entry) else _word(entry) for entry in entries])
+        return _levels_or_days([None if is_missing(entry) else _word(entry) for entry in entries], where)
     values = [math.nan if is_missing(entry) else _number(entry, where, row) for row, entry in enumerate(entries)]
     return np.array(values, dtype=np.float64), None
 
@@ -205,7 +204,17 @@ def _refuse_rounding(entry: int, where: str) -> None:
         )
 
 
-def _levels(entries: Sequence[str | None]) -> tuple[FloatArray, Levels]:
+DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?$")
+
+
+def _levels_or_days(entries: Sequence[str | None], where: str) -> tuple[FloatArray, Levels | None]:
+    """Numbers of the levels, with the levels; days, if every text is a date such as 2024-01-31 or 2024-01-31 12:00."""
+    if any(entries) and all(entry is None or DATE.match(entry) for entry in entries):
+        try:
+            dates = [entry and entry.replace(" ", "T").removesuffix("Z") for entry in entries]
+            return _days(np.array(dates, "datetime64[us]"), where), None
+        except ValueError:  # such as 2024-13-01, which stays a text
+            pass
     levels = tuple(sorted({entry for entry in entries if entry is not None}))
     position = {level: float(k) for k, level in enumerate(levels)}
     return np.array([math.nan if entry is None else position[entry] for entry in entries]), levels
@@ -472,16 +481,28 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None, bor
     n_rows = lengths.pop()
     values = np.empty((n_rows, len(columns)), dtype=np.float64, order="F")
     levels: list[Levels | None] = []
-    problems = []
-    for j, (name, column) in enumerate(zip(found_names, columns, strict=True)):
-        try:
-            values[:, j], column_levels = numbers(column, f"{what.capitalize()} {quoted(name)}")
-        except InputError as error:
-            problems.append(str(error))
-            continue
+    wheres = [f"{what.capitalize()} {quoted(name)}" for name in found_names]
+    read = all_of(*(functools.partial(numbers, column, where) for column, where in zip(columns, wheres, strict=True)))
+    for j, (column, column_levels) in enumerate(read):
+        values[:, j] = column
         levels.append(column_levels)
-    refuse_all(problems)
     return Table(what, values, found_names, tuple(levels), index)
+
+
+def all_of(*steps: Callable[[], Any]) -> list[Any]:
+    """Results of all steps; raises one error with the problems of all of them.
+
+    >>> all_of(lambda: 1, lambda: 2)
+    [1, 2]
+    """
+    results, problems = [], []
+    for step in steps:
+        try:
+            results.append(step())
+        except InputError as error:
+            problems += error.problems or (str(error),)
+    refuse_all(problems)
+    return results
 
 
 def refuse_all(problems: Sequence[str]) -> None:
@@ -780,7 +801,6 @@ def _is_table(column: object) -> bool:
 
 
 LARGEST_SQUARED = 1e150
-
 LARGEST_EXPONENT, SMALLEST_EXPONENT = 500, -250  # powers of 2 with room for squares of differences in the last digits
 
 
@@ -827,7 +847,6 @@ def within_reach(codes: FloatArray, sum_of_squares: float = np.nan) -> FloatArra
 
 
 MOST_COLUMNS_NAMED = 5
-
 MOST_LETTERS = 500  # of an error with several problems
 
 

@@ -19,6 +19,7 @@ from unweave.evidence.columns import (
     DenseColumns,
     Levels,
     SparseEntries,
+    all_of,
     checked_groups,
     refuse_extremes,
     rows_without_missing,
@@ -429,14 +430,15 @@ class Evidence(Derivable):
         sparse = sparse_columns(codes) if is_sparse(codes) else None
         given = read_inputs(factors, codes if sparse is None else None, options, sparse, borrowed)
         n_given = given.n_rows
-        kept = rows_without_missing(given.tables, options.get("missing", "refuse"))
+        # kinds are inferred from all given rows, so that the kind of a factor does not depend on where codes are missing
+        kept, declared = all_of(
+            lambda: rows_without_missing(given.tables, options.get("missing", "refuse")),
+            lambda: _declared_kinds(given, kinds) if source is None else sample.kinds,
+        )
         self.kept_rows = np.arange(n_given) if kept is None else kept
         self.n_rows = self.kept_rows.size
         self.n_dropped = n_given - self.n_rows if self.all_rows is None else self.all_rows.totals.n_dropped
-        # inferred from all given rows, so that the kind of a factor does not depend on where codes are missing
-        self.declared_kinds: tuple[DeclaredKind, ...] = (
-            _declared_kinds(given, kinds) if source is None else sample.kinds
-        )
+        self.declared_kinds: tuple[DeclaredKind, ...] = declared
         self._hold(given.rows(kept))
         if sparse is not None:
             self._hold_sparse(sparse if kept is None else sparse.some_rows(kept), options.get("code_names"))

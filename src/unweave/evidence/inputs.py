@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,14 @@ from unweave.arrays import FloatArray, Rows
 from unweave.errors import InputError, InputWarning, OptionError
 from unweave.estimators.sparse import SparseColumns
 from unweave.evidence.columns import (
+    Levels,
     Table,
+    all_of,
     common_length,
     plain,
+    quoted,
     read_numbers,
     read_table,
-    refuse_all,
     refuse_extremes,
     split_off_tables,
     within_reach,
@@ -165,11 +168,10 @@ def read_inputs(
     2
     """
     columns, probabilities = split_off_tables(factors)
-    try:
-        factor_table = None if columns is None else read_table(columns, "factor", options.get("factor_names"), borrowed)
-    except InputError as error:
-        _refuse_with_problems_of_codes(error, codes, options)
-    code_table, posterior = _read_codes(codes, options.get("code_names"), borrowed)
+    factor_table, (code_table, posterior) = all_of(
+        lambda: None if columns is None else read_table(columns, "factor", options.get("factor_names"), borrowed),
+        lambda: _read_codes(codes, options.get("code_names"), borrowed),
+    )
     nuisances, row_groups = options.get("nuisances"), options.get("row_groups")
     target, environments = options.get("target"), options.get("environments")
     inputs = Inputs(
@@ -202,7 +204,7 @@ MANY_FACTORS = 8
 
 
 def ask_about(inputs: Inputs) -> None:
-    """Warn of tables that are probably not meant so: transposed, exchanged, one-hot columns, or the row index.
+    """Warn of tables that are probably not meant so: transposed, exchanged, one-hot, odd levels, or the row index.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as asked:
@@ -230,6 +232,7 @@ def ask_about(inputs: Inputs) -> None:
             "every row: if they are one factor in one-hot columns, pass it as one column (argmax)."
             for names in _one_hot(factors)
         ]
+        questions += filter(None, map(_odd_levels, factors.names, factors.levels))
     for table in filter(None, (factors, codes)):
         questions += [
             f"{table.what.capitalize()} {name!r} counts the rows: leave it out if it is their index."
@@ -237,6 +240,29 @@ def ask_about(inputs: Inputs) -> None:
         ]
     for question in questions:
         warnings.warn(question, InputWarning, stacklevel=6)
+
+
+AMOUNT = re.compile(r"[+-]?\d+([.,]\d+)?\s*\D{0,3}$")
+
+MANY_LEVELS = 10
+
+
+def _odd_levels(name: str, levels: Levels | None) -> str | None:
+    """A question about levels that differ in capitals or spaces only, or that read like numbers; None if neither."""
+    alike: dict[str, str] = {}
+    for level in levels or ():
+        if (other := alike.setdefault(" ".join(level.split()).casefold(), level)) != level:
+            return (
+                f"Factor {quoted(name)} has the levels {quoted(other)} and {quoted(level)}, which differ in capitals or "
+                "spaces only and count as two classes: write them alike if they are one."
+            )
+    amounts = [level for level in levels or () if AMOUNT.match(level)]
+    if len(amounts) < max(MANY_LEVELS, 0.8 * len(levels or ())):
+        return None
+    return (
+        f"Factor {quoted(name)} is text with {len(levels or ())} levels such as {quoted(amounts[0])}, which count as "
+        "classes without an order: pass numbers if they are amounts."
+    )
 
 
 def _look_exchanged(factors: Table, codes: Table) -> bool:
@@ -278,15 +304,6 @@ def _counting(table: Table) -> list[str]:
         return []
     likely = np.flatnonzero((values[1:4] - values[:3] == 1).all(axis=0))
     return [table.names[j] for j in likely if (np.diff(values[:, j]) == 1).all()]
-
-
-def _refuse_with_problems_of_codes(error: InputError, codes: object, options: EvidenceOptions) -> NoReturn:
-    """Raise the error of the factors, together with that of the codes if they have one."""
-    try:
-        _read_codes(codes, options.get("code_names"))
-    except InputError as second:
-        refuse_all([problem for each in (error, second) for problem in each.problems or [str(each)]])
-    raise error
 
 
 def _read_codes(

@@ -7,7 +7,6 @@ import fnmatch
 import json
 import math
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,22 +33,13 @@ from unweave.files.containers import AnnDataArrays, safetensors_arrays
 from unweave.files.parquet_sizes import refuse_arrow_bomb, refuse_parquet_bomb
 
 ARROW = (".arrow", ".feather", ".ipc")
-
 FORMATS = ".npz, .npy, .csv, .parquet, .feather, .safetensors, .pt, .h5ad, .h5 or .zarr"
-
 PARTS = "*.parquet"
-
 PLACES = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
-
 SPARSE_PARTS = {"format", "shape", "data"}  # some of the arrays that scipy.sparse.save_npz writes
-
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-
-MISSING_WORDS = {"", "NA", "N/A", "NaN", "nan", "NULL", "null"}
-
+MISSING_WORDS = {"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "NULL", "null", "None"}  # as pandas reads
 CSV_ROWS = 16_384  # read at a time
-
-DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?$")
 
 
 @dataclass(frozen=True)
@@ -305,11 +295,6 @@ def _numbers_in(words: Sequence[str]) -> NDArray[Any] | None:
 
 def _text_or_truth(words: list[str]) -> NDArray[Any]:
     entries = [None if word in MISSING_WORDS else word for word in words]
-    if all(word is None or DATE.match(word) for word in entries) and any(entries):
-        try:
-            return np.array([word and word.replace(" ", "T").removesuffix("Z") for word in entries], "datetime64[s]")
-        except ValueError:  # such as 2024-13-01, which stays a text
-            pass
     if {word.lower() for word in entries if word is not None} <= {"true", "false"}:
         return np.array([math.nan if word is None else float(word.lower() == "true") for word in entries])
     return np.array(entries, dtype=object)
@@ -389,7 +374,6 @@ def shown(names: Sequence[str]) -> str:
 
 
 PREFIX = {"factors": "factor", "codes": "code"}
-
 BYTES_PER_NUMBER = 4  # assumed upper limit of the size of a number in a file, because files are compressed
 
 

@@ -18,17 +18,11 @@ from unweave.files.formats import Opened, is_large_folder, opened, parquet_block
 from unweave.own_modules import imported
 
 STD = "codes_std"
-
 CATEGORY = "codes_category "  # followed by the name of a categorical code
-
 NAMES, KINDS, CODE_NAMES = "factor_names", "factor_kinds", "code_names"
-
 Role = Literal["factors", "codes"]
-
 EPISODE = "episode_index"  # column of robot data sets whose rows stay together unless others are named
-
 APART = "=*"  # after the name of a factor: each of its levels is a factor
-
 PREFIX: dict[Role, str] = {"factors": "factor", "codes": "code"}
 
 
@@ -60,8 +54,8 @@ def read_files(
 ) -> Files:
     """Factors and codes from one file that contains both, or from one file each.
 
-    In a .csv file, an empty field, NA, N/A, NaN and null are missing values. A column without a name, such as the index
-    that pandas writes, is left out.
+    In a .csv file, an empty field, NA, n/a, NaN, None and null are missing values, as for pandas. A column without a
+    name, such as the index that pandas writes, is left out.
 
     Parameters
     ----------

@@ -50,20 +50,10 @@ def jacobian_blocks(
 ) -> Iterator[Tensor]:
     """Jacobians (b x D x k) of a function of batches (n x d -> n x ...), block after block; outputs are flattened.
 
-    Parameters
-    ----------
-    function : callable
-        Takes latents (b x d) and returns data (b x ...); rows must not influence each other.
-    latents : tensor, n x d
-    dimensions : sequence of int, optional
-        Only the columns of these latents, in this order.
-    mode : {'auto', 'forward', 'reverse'}
-        Compute columns (forward) or rows (reverse); by default whichever are fewer.
-    memory : int
-        Approximate number of bytes that a block may take.
+    Rows must not influence each other. With ``dimensions`` there are only the columns of these latents, in this order.
+    Columns (forward mode) or rows (reverse) are computed, by default whichever are fewer; a block takes about
+    ``memory`` bytes.
 
-    Examples
-    --------
     >>> matrix = torch.tensor([[1.0, 2.0], [0.0, 3.0], [4.0, 0.0]])
     >>> next(jacobian_blocks(lambda z: z @ matrix.T, torch.zeros(5, 2)))[0].tolist()
     [[1.0, 2.0], [0.0, 3.0], [4.0, 0.0]]

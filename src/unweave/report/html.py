@@ -34,7 +34,6 @@ from unweave.trust.verdict_record import Level
 from unweave.whole_files import write_output
 
 Colour = tuple[int, int, int]
-
 Item = TypeVar("Item")
 
 
@@ -56,7 +55,6 @@ DARK = _ramp(
 )
 
 N_LEVELS = len(LIGHT)
-
 INK, PAPER = (0, 0, 0), (255, 255, 255)  # on any colour, one of the two has a contrast of at least 4.58
 
 
@@ -142,11 +140,8 @@ def _png(pixels: NDArray[np.uint8], palette: bytes = b"") -> bytes:
 
 
 Decode = Callable[[NDArray[np.float32]], Any]
-
 N_STEPS, N_RECONSTRUCTED = 9, 10
-
 MOST_CODES = 20
-
 LARGEST_SIDE = 64
 
 
@@ -275,13 +270,9 @@ def _picture(*rows: NDArray[np.float32]) -> str:
 
 
 MOST_BYTES = 3_000_000
-
 MOST_BYTES_OF_DATA = 400_000
-
 FEW_VALUES = 12
-
 MOST_COLUMNS = 24  # factors that a table with a row for every representation shows
-
 SEED = re.compile(r"(.+?)[\s,;_/:.(-]+(?:seed|run|trial)[\s_=:.-]*\d+\)?", re.IGNORECASE)
 
 
@@ -320,7 +311,7 @@ def rendered(summary: Mapping[str, Any], pictures: CodePictures | None = None) -
         policy=content_policy(style, script),
         pairs=pairs,
         embedded=_embedded(summary),
-        points=_embedded(points) if any(summary["drawn_codes"].values()) else "",
+        points=_embedded(points) if pairs and any(summary["drawn_codes"].values()) else "",
     )
 
 

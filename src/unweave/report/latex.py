@@ -24,9 +24,7 @@ ESCAPES = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
 }
 
 MARKS = {Level.CAUTION: "†", Level.NOISE: "°", Level.DO_NOT_USE: "‡"}
-
 DOUBTED = (Level.DO_NOT_USE, Level.NOISE)  # never printed in bold, as in the answer
-
 ARROWS = {False: ("↑", r"$\uparrow$"), True: ("↓", r"$\downarrow$")}
 
 

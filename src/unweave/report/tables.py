@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from unweave.sweeps.trained_models import RunComparison
 
 MOST_CONCEPTS = 40
-
 MOST_CODES = 10
 
 

@@ -141,7 +141,7 @@ def test_advice_fits_the_data(turned):
 @pytest.fixture(scope="module")
 def three():
     codes = {"kept": Z, "turned": np.column_stack([Z[:, :2] @ TURN, Z[:, 2]]), "noise": RNG.normal(size=(300, 3))}
-    return compare(FACTORS, codes, metrics=["identification", "mcc"], budget=4)
+    return compare(FACTORS, codes, metrics=["identification", "mcc"], budget=2)
 
 
 def test_representations_are_ranked_with_the_best_group(three):
