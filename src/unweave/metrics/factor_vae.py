@@ -88,7 +88,7 @@ def _on_scale(codes: FloatArray, scale: Scale) -> FloatArray:
         for i, column in enumerate(codes.T):
             places[i] = (2 * ranks(column) - 1) / (2 * column.size)  # as in `_ranked`
         codes = places.T
-    return codes if codes.flags.c_contiguous else copied(codes, "C")
+    return codes if codes.flags.c_contiguous and codes.dtype == np.float64 else copied(codes, "C")
 
 
 def _ranked(codes: FloatArray, ascending: FloatArray) -> FloatArray:
