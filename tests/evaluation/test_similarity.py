@@ -35,7 +35,7 @@ def test_cka_is_the_ratio_of_unbiased_kernel_estimates(seed):
 
 
 # `u_distance_correlation_sqr(x, y, exponent=2)` of dcor 0.7 (numpy 2.4.6), by (n, p, q, phase): with squared distances,
-# unbiased distance covariance is four times the unbiased HSIC of linear kernels. dcor needs numba, so it is not installed.
+# unbiased distance covariance is four times the unbiased HSIC of linear kernels. dcor needs numba, so it is left out here.
 DCOR = {(40, 5, 3, 0): 0.045147632987610445, (100, 3, 8, 1): 0.2967865047166239, (25, 2, 30, 2): 0.5267197213926917}
 
 
