@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from audited import SHARED, read_table
 
 from unweave.auditing import Audit
-from unweave.auditing.catalogue import SHARED, read_table
 from unweave.auditing.measurement import FURTHER, PROPERTIES, Grid, Property, further_points
 from unweave.auditing.properties import SCHEMA as AUDIT_SCHEMA
 from unweave.auditing.properties import TICKS, Promise

@@ -196,7 +196,7 @@ def noise(n_draws: int) -> Iterator[dict[str, Any]]:
             rungs: Counter[str] = Counter()
             wrong = 0
             for seed in range(n_draws):
-                rng = np.random.default_rng([3102, n, m, d, tails == "normal", seed])
+                rng = np.random.default_rng([313102, n, m, d, tails == "normal", seed])
                 draw = rng.standard_normal if tails == "normal" else lambda size, rng=rng: rng.standard_t(3, size)
                 found = [row.rung for row in ladder(draw((n, d)), draw((n, m))).rows]
                 rungs.update(found)

@@ -24,6 +24,7 @@ from unweave.evaluation import compare
 from unweave.metrics import CATALOGUE
 
 ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "docs"))  # generate.py imports a module beside it
 spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
 generate = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(generate)

@@ -110,6 +110,6 @@ def test_table_1_of_001_follows_from_the_cards():
 
 
 def test_table_3_names_metrics_that_were_audited():
-    from unweave.auditing.catalogue import read_table
+    from audited import read_table
 
     assert set(TABLE_3) <= set(read_table()["metrics"])

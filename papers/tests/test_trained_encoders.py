@@ -239,16 +239,17 @@ def test_002_rows_by_budget(tmp_path, codes, monkeypatch):
 
 def test_002_attack_on_a_clean_encoder(tmp_path, codes, monkeypatch):
     """UniBound falls under the attack, MIG falls slightly, and unmixed copies do not change intervention scores."""
-    monkeypatch.setattr(attacked_encoders, "STRENGTHS", (0.0, 5.0))
+    monkeypatch.setattr(attacked_encoders, "ATTACK_STRENGTHS", (0.0, 5.0))
     monkeypatch.setattr(attacked_encoders, "ROWS_OF_DECOMPOSITION", 300)
     monkeypatch.setattr(attacked_encoders, "ATTACK_DRAWS", MixtureSampling(200))
     for name in ("mixed", "entangled"):
         (codes / f"{name}.npz").unlink()
     found = attacked_encoders.attacked_encoders(Options(tmp_path / "out", codes=codes, n_rows=1000))
-    scores = found["clean"].scores
+    scores = found["clean"]["scores"]
     assert scores["UniBound"][1] < 0.5 * scores["UniBound"][0]
     assert scores["MIG"][1] > 0.6 * scores["MIG"][0]
-    assert found["clean"].identity["FactorVAE"][1] == pytest.approx(found["clean"].identity["FactorVAE"][0], abs=0.05)
+    copies = found["clean"]["identity"]["FactorVAE"]
+    assert copies[1] == pytest.approx(copies[0], abs=0.05)
     checks = {check.claim: check for check in compare_attacks(found, Options("nowhere"))}
     assert checks["clean: UniBound falls strongly"].holds
 

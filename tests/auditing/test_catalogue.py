@@ -4,17 +4,12 @@ import json
 import math
 import types
 
+import audited as catalogue
 import generate
 import pytest
+from audited import SHARED, groups, read_table, table_data, write_table
 
-from unweave.auditing import Audit, Grid, audit_all, catalogue, text_table
-from unweave.auditing.catalogue import (
-    SHARED,
-    groups,
-    read_table,
-    table_data,
-    write_table,
-)
+from unweave.auditing import Audit, Grid, audit_all, text_table
 from unweave.auditing.measurement import FURTHER, PROPERTIES, further_points, subject_of
 from unweave.auditing.properties import TICKS, Promise, PropertyNumber, Result, WorstCase, promise_of
 from unweave.findings import Finding

@@ -284,6 +284,48 @@ def test_intervals_of_small_leakage_cover_it():
     assert np.mean(inside) >= 0.85
 
 
+@pytest.mark.parametrize("product", [np.prod, lambda z, axis: np.sign(z).prod(axis=axis)])
+def test_leakage_of_three_factors_together_has_its_closed_form(product):
+    """One code z0 + a f(z1, z2, z3) + s e, with f of variance 1: leakage a^2 / (1 + a^2 + s^2), noise s^2 / (...)."""
+    a, s, found = 0.7, 0.5, []
+    for seed in range(4):
+        rng = np.random.default_rng([78, seed])
+        z = rng.uniform(-np.sqrt(3), np.sqrt(3), size=(800, 4))
+        code = z[:, 0] + a * product(z[:, 1:], axis=1) + s * rng.normal(size=800)
+        row = ladder(z, code[:, None]).rows[0]
+        low, high = row.intervals["leakage"]
+        assert low <= row.leakage <= high
+        found.append((row.leakage, row.noise))
+    leakage, noise = np.mean(found, axis=0)  # 0 and .43 from models of pairs
+    assert leakage == pytest.approx(a**2 / (1 + a**2 + s**2), abs=0.06)
+    assert noise == pytest.approx(s**2 / (1 + a**2 + s**2), abs=0.06)
+
+
+@pytest.mark.parametrize("kind", ["linear", "dependent factors", "unequal noise", "heavy noise", "classes"])
+def test_noise_is_not_taken_for_a_response_to_several_factors(kind):
+    higher = 0
+    for seed in range(3):
+        rng = np.random.default_rng([77, seed])
+        z = rng.normal(size=(400, 4))
+        z[:, 1] += 2 * z[:, 0] * (kind == "dependent factors")
+        z[:, 0] = rng.integers(0, 3, 400) if kind == "classes" else z[:, 0]
+        noise = rng.standard_t(3, size=z.shape) if kind == "heavy noise" else rng.normal(size=z.shape)
+        noise *= np.exp(z / 2) if kind == "unequal noise" else 1
+        codes = z @ rng.normal(size=(4, 4)) + 0.7 * noise
+        pairs, every = (ladder(z, codes, quick=quick).rows for quick in (True, False))
+        higher += sum(row.leakage > other.leakage + 1e-9 for row, other in zip(every, pairs, strict=True))
+    assert higher <= 1  # of 12
+
+
+@pytest.mark.parametrize("n_codes", [5, 40])
+def test_in_codes_that_are_noise_a_call_finds_nothing_at_one_level(n_codes):
+    wrong = 0
+    for seed in range(12):
+        rng = np.random.default_rng([79, n_codes, seed])
+        wrong += set(rungs(ladder(rng.normal(size=(100, 6)), rng.normal(size=(100, n_codes))))) != {"absent"}
+    assert wrong <= 3  # .05 of 12 expected; 4 have probability .002, and 22 % of calls were wrong factor by factor
+
+
 def test_heavy_tails_are_read_by_ranks_which_no_monotone_map_of_the_codes_changes():
     """t with 2 degrees of freedom: a few rows decide every variance of values."""
     shift = [1, 2, 0]

@@ -104,12 +104,12 @@ def with_checks(
             tried=steps.evidences if steps else (),
             some_rows=of_some_rows[name],
             parts_of_some_rows=all(of_some_rows.values()),
+            compared=len(evidences) > 1,
             n_codes=widest,
             of_ladder=of_ladder[name],
         )
         watch = progress.counted_step(f"intervals{about}", plan.seconds["parts"])
-        alone = len(evidences) == 1
-        of_parts[name] = part_scores(known_scores, evidence, plan=plan, until_precise=alone, n_jobs=n_jobs, watch=watch)
+        of_parts[name] = part_scores(known_scores, evidence, plan=plan, n_jobs=n_jobs, watch=watch)
         watch = progress.counted_step(f"noise floors{about}", plan.seconds["draws"])
         floors = noise_floors(known_scores, evidence, plan=plan, n_jobs=n_jobs, watch=watch)
         progress.step(f"verdicts{about}", plan.seconds["trials"])
@@ -165,11 +165,8 @@ def _comparisons(
 
 
 ROWS_OF_PICTURE = 150
-
 MOST_FACTORS = 24
-
 MOST_DRAWN = 64
-
 SHARES = (0.01, 0.99)  # codes beyond these quantiles are drawn at the edge
 
 
@@ -218,19 +215,12 @@ def _positions(column: np.ndarray, rows: np.ndarray, shares: tuple[float, float]
 
 
 MANY_CODES = 1000  # with more dense codes than this, codes are screened
-
 FEW_CODES = 64  # with more sparse codes than this, codes are screened
-
 MOST_SCORED = 256
-
 MOST_IN_LADDER = 4096  # of more codes, the ladder is that of the screened ones
-
 RATE = 0.05
-
 FEWEST_ROWS = 200
-
 LARGEST_DENSE = 40_000_000  # largest dense table, in numbers: 320 MB
-
 MOST_LISTED = 1000
 
 
@@ -295,9 +285,7 @@ def _dense(evidence: Evidence) -> Evidence:
 
 
 SMALLEST_P = 0.01  # of the test of axes, which draws 99 mixtures
-
 SMALLEST_DIFFERENCE = 0.005  # of ladder values: smaller ones are not shown with two decimals
-
 BUDGET = 30.0
 
 
@@ -528,6 +516,7 @@ def _run(
             shown.step(f"{label} of {name}" if len(evidences) > 1 else label, seconds)
             rows.append(_row(name, evidence, label, entry, seed))
         if not checks.quick:
+            shown.results(_first_results(rows))
             rows, known = with_checks(
                 rows,
                 evidences,
@@ -544,6 +533,19 @@ def _run(
     known |= {"environments": by_environment, "screening": screening}
     data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
+
+
+MOST_SHOWN = 12
+
+
+def _first_results(rows: Sequence[Row]) -> str:
+    """A line of scores for each of the first representations, which is shown while the rest is computed."""
+    lines: dict[str, list[str]] = {}
+    for row in rows:
+        if row.score is not None:
+            lines.setdefault(row.representation, []).append(f"{row.label} {row.score.value:.2f}")
+    shown = list(lines.items())[:MOST_SHOWN]
+    return "\n".join((f"{name}: " if len(lines) > 1 else "") + ", ".join(scores) for name, scores in shown)
 
 
 def _jobs(evidences: Mapping[str, Evidence], fitting: Mapping[str, Any], seeds: Sequence[int]) -> list[tuple[Any, ...]]:

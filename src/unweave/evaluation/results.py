@@ -236,11 +236,8 @@ def welch_p_value(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 SIGNIFICANT = 0.05
-
 NOT_IN_BUDGET = ("no_nulls_in_budget", "no_parts_in_budget")
-
 UNDECIDED = ("fewer_nulls", *UNTESTABLE)  # notes of a floor whose p-value decides nothing
-
 Said = tuple[str, "Row"]
 
 
@@ -302,9 +299,7 @@ def _of_first_seeds(rows: Sequence[Row]) -> list[Said]:
 
 
 SCHEMA = "unweave.evaluation/6"
-
 Shown = TypeVar("Shown")
-
 LIBRARIES = ("unweave", "numpy", "scipy", "scikit-learn")
 
 FRAME_COLUMNS = (

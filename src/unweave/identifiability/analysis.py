@@ -14,7 +14,8 @@ from unweave.errors import InputError
 from unweave.estimators.correlation import tail_index
 from unweave.evidence import Evidence
 from unweave.identifiability import readouts as read
-from unweave.identifiability.dependence import dependence_p_value
+from unweave.identifiability.dependence import dependence_gains
+from unweave.identifiability.interactions import JointShare, joint_shares
 from unweave.identifiability.responses import (
     MOST_FUNCTIONS,
     ROWS_PER_FUNCTION,
@@ -50,6 +51,8 @@ DEPENDENT = 0.02  # squared correlation of two factors above which directions ar
 
 NONLINEAR_ROWS = 1_000
 
+ROWS_OF_PRODUCTS = 600
+
 ENOUGH_LINEAR = 0.98  # recovery of all factors above which readouts of ranks are not tried
 
 HEAVY_TAIL_INDEX = 2.5  # tail index of a factor below which factors and codes are analysed by their ranks alone
@@ -57,7 +60,7 @@ HEAVY_TAIL_INDEX = 2.5  # tail index of a factor below which factors and codes a
 ENOUGH = 0.95  # recovery above which trees are not tried
 
 
-_Fitted = tuple[Readout, Callable[[], Readout], FloatArray]
+_Fitted = tuple[Readout, Callable[[], Readout], FloatArray, Callable[[Rows], FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +76,7 @@ class Direction:
     null_r2 : array
         The same for permuted targets.
     fitted : function
-        Returns readout, refits and weights. A random draw needs none of them for most factors.
+        Returns readout, refits, weights and held-out values. A random draw needs none of them for most factors.
     ranked : function
         Returns the recovery by ranks.
     """
@@ -98,6 +101,10 @@ class Direction:
     def weights(self) -> FloatArray:
         """Weights (m x q) on the codes as given, from all rows."""
         return self.fitted()[2]
+
+    def held_out(self, rows: Rows) -> FloatArray:
+        """Values of the readout (rows x q), each by the fit without the fold of the row."""
+        return self.fitted()[3](rows)
 
     @property
     def rank_r2(self) -> float:
@@ -474,7 +481,12 @@ def _refitted(model: ResponseModel, codes: CodeTable, path: read.Path, places: l
         everything = np.ones(model.sample.n_blocks, dtype=bool)
         of_weights = read.DirectionFits(model, codes.as_given()) if codes.ranked else fits
         weights = of_weights.weights(kind, penalties[:1], everything)[0].weights[:, fits.columns[j]]
-        return fits.readout(j, chosen), interval, weights / codes.as_given().spread[:, None]
+        return (
+            fits.readout(j, chosen),
+            interval,
+            weights / codes.as_given().spread[:, None],
+            functools.partial(fits.predicted, j, chosen),
+        )
 
     return of_factor
 
@@ -490,19 +502,20 @@ def _wide(model: ResponseModel, codes: CodeTable, path: read.Path, places: list[
         return independent, independent.held_out()
 
     def of_factor(j: int) -> _Fitted:
-        readout, weights = model.readout(j, path.readout(places[j], model.sample.fold)), None
+        predicted, weights = path.readout(places[j], model.sample.fold), None
+        readout = model.readout(j, predicted)
         found = shared()
         if found is not None:
             own = model.target_columns[j]
             others = [model.readout(j, each[:, own]) for each in found[1]]
             best = int(np.argmax([other.r2 for other in others]))
             if others[best].r2 > readout.r2:
-                readout = others[best]
+                readout, predicted = others[best], found[1][best][:, own]
                 weights = found[0].weights(float(read.DIRECTION_PENALTIES[best]))[:, own]
         if weights is None:
             target = model.factors[j].target
             weights = read.wide_ridge_weights(codes, target, int(np.median(path.choice(places[j]))))
-        return readout, functools.partial(replace, readout), weights
+        return readout, functools.partial(replace, readout), weights, predicted.__getitem__
 
     return of_factor
 
@@ -577,18 +590,47 @@ def nonlinear_readouts(evidence: Evidence, seed: int) -> tuple[Nonlinear, ...]:
 
 
 @memoised(on="both")
-def any_dependence(evidence: Evidence, seed: int, j: int) -> tuple[float, str]:
-    """p-value of any dependence of codes on free factor j, and the factor of its strongest product ("" if none)."""
+def joint_responses(evidence: Evidence, seed: int) -> tuple[JointShare, ...]:
+    """For the direction of every free factor, how much of what is not additive in it factors cause together."""
+    with one_thread():
+        part = quick_part(evidence, seed)
+        sample, model = part.sample, part.model
+        if len(model.factors) < 2:
+            return (JointShare(),) * len(model.factors)
+        rows = np.arange(sample.n_rows)
+        if sample.n_effective < sample.n_rows:  # rows of a unit share noise, which would count as a response
+            rows = np.unique(sample.units, return_index=True)[1]
+        if rows.size > ROWS_OF_PRODUCTS:
+            rows = np.sort(random_stream(seed, "rows of products").permutation(rows)[:ROWS_OF_PRODUCTS])
+        places = varying_places(part.evidence)[part.free]
+        factors = [(part.evidence.factors[rows, j], part.evidence.declared_kinds[j]) for j in places]
+        additive = model.design[rows, 1 : model.stops[len(factors) - 1]]
+        readouts = [each.held_out(rows) for each in part.directions]
+        return tuple(joint_shares(additive, factors, readouts, random_stream(seed, "signs of readouts")))
+
+
+@dataclass(frozen=True)
+class AnyDependence:
+    """The largest gain of any code from a factor, the same for permuted factors, and the factor of most products."""
+
+    gain: float
+    null: FloatArray
+    partner: str
+
+
+@memoised(on="both")
+def any_dependence(evidence: Evidence, seed: int, j: int) -> AnyDependence:
+    """How much codes depend on free factor j in any way, and with which other factor most ("" if with none)."""
     with one_thread():
         part = quick_part(evidence, seed)
         model, d = part.model, part.free.size
-        p_value = dependence_p_value(model, j, part.codes, random_stream(seed, "permuted factor", j))
+        gains = dependence_gains(model, j, part.codes, random_stream(seed, "permuted factor", j))
         involved = [i for i, pair in enumerate(model.pairs) if j in pair]
-        if not involved:
-            return p_value, ""
         strongest = np.zeros(len(involved))
-        for block in part.codes.blocks():
+        for block in part.codes.blocks() if involved else ():
             variances = model.variances(model.fit(part.codes.views(block)[0]))[-1]
             strongest = np.maximum(strongest, variances[:, [d + i for i in involved]].max(axis=0, initial=0.0))
+        if not strongest.max(initial=0.0) > 0:
+            return AnyDependence(*gains, "")
         a, b = model.pairs[involved[int(strongest.argmax())]]
-        return p_value, part.names[part.free[b if a == j else a]] if strongest.max() > 0 else ""
+        return AnyDependence(*gains, part.names[part.free[b if a == j else a]])

@@ -1,15 +1,16 @@
-"""A permutation test of any dependence of codes on one factor, given all other factors."""
+"""A permutation test of any dependence of codes on one factor, given all others; and p-values of several tests."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import linalg
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.correlation import normal_scores
-from unweave.identifiability.responses import CodeTable, ResponseModel
+from unweave.identifiability.responses import TINY, CodeTable, ResponseModel
 
 PERMUTATIONS = 49
 
@@ -18,8 +19,25 @@ LEAST_RESIDUAL = 1e-3  # ranks of smaller residuals are ranks of rounding errors
 ALIKE = 20  # rows for which the other factors predict nearly the same value, and which exchange their factor
 
 
-def dependence_p_value(model: ResponseModel, j: int, codes: CodeTable, rng: np.random.Generator) -> float:
-    """p-value of the largest gain, over codes and the spread of their residuals, from all terms with factor j.
+def family_p_values(observed: FloatArray, null: Sequence[FloatArray] | FloatArray) -> FloatArray:
+    """p-values of tests that share one error rate, from each test's statistic in permuted data (tests x draws).
+
+    Every test is compared with the largest statistic of any test in each draw (Westfall and Young 1993), all in
+    standard deviations of their own draws.
+
+    >>> family_p_values(np.array([0.9, 0.1]), np.array([[0.1, 0.2, 0.3], [0.5, 0.1, 0.0]])).tolist()
+    [0.25, 1.0]
+    """
+    draws = np.asarray(null)
+    mean, spread = draws.mean(axis=1), np.maximum(draws.std(axis=1), TINY)
+    largest = ((draws - mean[:, None]) / spread[:, None]).max(axis=0)
+    return np.asarray((1 + (largest >= ((observed - mean) / spread)[:, None]).sum(axis=1)) / (1 + largest.size))
+
+
+def dependence_gains(
+    model: ResponseModel, j: int, codes: CodeTable, rng: np.random.Generator
+) -> tuple[float, FloatArray]:
+    """Largest gain, over codes and the spread of their residuals, from all terms with factor j; and of permutations.
 
     The gain is that over a model of all other terms. Residuals are those of the model without the factor: those of the
     full model are smaller where the terms of the factor have leverage, so that their spread would depend on noise.
@@ -61,13 +79,12 @@ def dependence_p_value(model: ResponseModel, j: int, codes: CodeTable, rng: np.r
         gain = (with_rest * linalg.solve(inner, with_rest, assume_a="pos")).sum(axis=0)
         return float((gain / (np.maximum(squares - gain, 0.0) + LEAST_RESIDUAL * n)).max())
 
-    observed = largest_gain(np.arange(n))
     orders = model.sample.permutations(PERMUTATIONS, rng)
     if model.sample.n_units == n and d > 1:
         target = model.factors[j].target[:, :1]
         predicted = (others @ linalg.cho_solve(factored, others.T @ target))[:, 0]
         orders = [_within_strata(predicted, rng) for _ in orders]
-    return (1 + sum(largest_gain(order) >= observed for order in orders)) / (PERMUTATIONS + 1)
+    return largest_gain(np.arange(n)), np.array([largest_gain(order) for order in orders])
 
 
 def _within_strata(predicted: FloatArray, rng: np.random.Generator) -> Rows:

@@ -6,6 +6,7 @@ The penalty for a fold is the one with the smallest error on all other folds, so
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -242,7 +243,7 @@ class DirectionFits:
     """
 
     def __init__(self, model: ResponseModel, codes: CodeTable) -> None:
-        self.model, self.spread = model, codes.spread / codes.spread.max()
+        self.model, self.codes, self.spread = model, codes, codes.spread / codes.spread.max()
         inputs, targets = codes.standard(slice(None)), np.hstack([factor.target for factor in model.factors])
         at = [model.sample.block == b for b in range(model.sample.n_blocks)]
         self.with_functions, squares = model.products(inputs)
@@ -311,6 +312,14 @@ class DirectionFits:
             square = (weights * (self.with_codes[b] @ weights)).sum(axis=0)
             squares.append(square + 2 * offset * linear[0] + self.model.counts[b] * np.square(offset))
         return np.stack(with_functions), np.stack(squares)
+
+    def predicted(self, j: int, of_fold: list[Weights], rows: Rows) -> FloatArray:
+        """Held-out readouts of factor j on some rows."""
+        own, fold = self.columns[j], self.model.sample.fold[rows]
+        inputs, found = self.codes.standard(slice(None))[rows], np.zeros((rows.size, own.stop - own.start))
+        for k, each in enumerate(of_fold):
+            found[fold == k] = inputs[fold == k] @ each.weights[:, own] + each.offset[own]
+        return found
 
     def readout(self, j: int, of_fold: list[Weights], *, several: bool = False) -> Readout:
         """Response of the held-out readout of factor j; with ``several``, not in a model of one factor."""
@@ -500,11 +509,13 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
     columns, widths = codes.columns_of(pool), np.cumsum(codes.widths[pool]).astype(np.intp)
     best = OwnCodes()
     for length in [*(k for k in LENGTHS if k < pool.size), pool.size]:
+        lowest = float(unmixed[pool[:length]].min())
+        if lowest <= best.own_codes:  # no R2 is above 1, and longer blocks have no larger share
+            break
         width = widths[length - 1]
         functions = code_functions(columns[:, :width], n_functions_of(width))
         path = ridge_path(functions, target, fold, FEW_PENALTIES)
         readout = model.readout(j, path.readout(every, fold))
-        lowest = float(unmixed[pool[:length]].min())
         value, error = readout.r2 * lowest, readout.r2_error * lowest
         if length == 1:
             shape = _shape(columns[:, :width], path, target, fold)
@@ -515,11 +526,13 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
     # joint functions of own codes, such as sine and cosine; and maps from one code with jumps
     jumps = best.one_code < worth[pool[0]] - LEAST_JUMP
     if jumps or (pool.size > 1 and best.own_codes < 0.9):
-        few = _Few(model, j, some)
+        few = functools.cache(functools.partial(_Few, model, j, some))
         for length in (k for k in KERNEL_LENGTHS if k <= pool.size and (k > 1 or jumps)):
             lowest = float(unmixed[pool[:length]].min())
+            if lowest <= (best.one_code if length == 1 else best.own_codes):
+                continue
             used = columns[some][:, : widths[length - 1]]
-            readout = few.readout(normal_scores(used) if used.shape[1] > 1 else clipped_values(used), used.shape[1])
+            readout = few().readout(normal_scores(used) if used.shape[1] > 1 else clipped_values(used), used.shape[1])
             value, error = readout.r2 * lowest, readout.r2_error * lowest
             if length == 1 and value > best.one_code:
                 best = replace(best, one_code=value, one_code_error=error, shape="folded")

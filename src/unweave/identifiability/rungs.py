@@ -17,7 +17,15 @@ from unweave.evidence import Evidence, EvidenceOptions
 from unweave.evidence.columns import data_frame
 from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
-from unweave.identifiability.analysis import QuickPart, any_dependence, nonlinear_readouts, quick_part
+from unweave.identifiability.analysis import (
+    QuickPart,
+    any_dependence,
+    joint_responses,
+    nonlinear_readouts,
+    quick_part,
+)
+from unweave.identifiability.dependence import family_p_values
+from unweave.identifiability.interactions import JointShare
 from unweave.identifiability.readouts import OWN
 from unweave.identifiability.responses import LEVEL, Readout, jackknife_error, no_readout
 from unweave.memo import memoised
@@ -97,9 +105,11 @@ class LadderRow:
     sample_r2 : float
         Held-out R2 on the rows as they are, of a linear readout or a kernel, which `Ladder.noise` is compared with.
     p_value : float
-        Of the test that the factor can be read at all; permutations of units.
+        Of the test that the factor can be read at all, by permutations of units. All factors have one error rate: if
+        none can be read, the probability that any p-value is .02 is .02.
     dependence_p_value : float
-        Of the test of any dependence, for factors that cannot be read; nan if it was not needed.
+        Of the test of any dependence, for factors that cannot be read, which have one error rate as well; nan if it was
+        not needed.
     gain, gain_interval : float, (float, float)
         Direction minus that of the baseline; nan without a baseline.
     replicates : dict of name to tuple
@@ -365,32 +375,53 @@ class _Best:
     readout: Readout
     probe: str
     floor: float
+    test: _Read
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Whether a factor can be read: held-out R2, the same of permuted factors, and the p-value among all factors."""
+
+    r2: float
+    null_r2: FloatArray
     p_value: float
-    sample_r2: float
 
 
-def _best_readout(part: QuickPart, evidence: Evidence, k: int, direction: Readout, *, quick: bool) -> _Best:
-    plain, null = part.directions[k].plain_r2, part.directions[k].null_r2
+def _tests_of_reading(part: QuickPart, evidence: Evidence, *, quick: bool) -> list[_Read]:
+    """For every free factor; by a linear readout or, unless quick, by a kernel."""
+    r2 = np.array([each.plain_r2 for each in part.directions])
+    null = np.stack([each.null_r2 for each in part.directions])
+    if not quick:
+        others = nonlinear_readouts(evidence, part.seed)
+        r2 = np.maximum(r2, [each.kernel_r2 for each in others])
+        null = np.maximum(null, [each.null_r2 for each in others])
+    p_values = family_p_values(r2, null)
+    return [_Read(*each) for each in zip(r2.tolist(), null, p_values.tolist(), strict=True)]
+
+
+def _best_readout(
+    part: QuickPart, evidence: Evidence, k: int, direction: Readout, test: _Read, *, quick: bool
+) -> _Best:
     best, probe = direction, "linear"
+    floor = max(0.0, float(np.quantile(test.null_r2, LEVEL)))
     if not quick:
         other = nonlinear_readouts(evidence, part.seed)[k]
-        null = np.maximum(null, other.null_r2)
-        if other.plain_r2 > max(plain, float(np.quantile(null, LEVEL)), 0.0) and other.readout.r2 > best.r2:
+        if other.plain_r2 > max(part.directions[k].plain_r2, floor) and other.readout.r2 > best.r2:
             best, probe = other.readout, other.probe
-        plain = max(plain, other.kernel_r2)
-    floor = max(0.0, float(np.quantile(null, LEVEL)))
-    p_value = float(1 + (null >= plain).sum()) / (null.size + 1)
-    return _Best(best, probe, floor, p_value, plain)
+    return _Best(best, probe, floor, test)
 
 
-def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool, scores_only: bool) -> LadderRow:
-    """The row of the free factor k."""
+def _row(part: QuickPart, evidence: Evidence, k: int, test: _Read, *, quick: bool, scores_only: bool) -> LadderRow:
+    """The row of the free factor k, 'absent' if it cannot be read and is not folded."""
     own, n_blocks, names = part.own[k], part.sample.n_blocks, [part.names[j] for j in part.free]
     linear_floor = max(0.0, float(np.quantile(part.directions[k].null_r2, LEVEL)))
     readout = no_readout(part.free.size, n_blocks)
-    if part.directions[k].plain_r2 > linear_floor and not (scores_only and _is_absent(part, k)):
+    # a random draw needs no readout of a factor that neither the test nor an own code can show
+    is_needed = not scores_only or test.p_value <= PRESENT or max(own.own_codes, own.one_code) >= PRESENT
+    if part.directions[k].plain_r2 > linear_floor and is_needed:
         readout = part.directions[k].readout
-    best = _best_readout(part, evidence, k, readout, quick=quick)
+    best = _best_readout(part, evidence, k, readout, test, quick=quick)
+    shares = JointShare() if quick or readout.r2 == 0 else joint_responses(evidence, part.seed)[k]
     values = {
         "one_code": (own.one_code, own.one_code_error),
         "own_codes": max((own.own_codes, own.own_codes_error), (own.one_code, own.one_code_error)),
@@ -400,11 +431,14 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool, scores_onl
     values["readable"] = values["own_codes"] if by_codes else (best.readout.r2, best.readout.r2_error)
     recovered = {name: value for name, (value, _) in values.items()}
     intervals = {name: _interval(value, error, n_blocks) for name, (value, error) in values.items()}
-    if not scores_only or (best.p_value <= PRESENT and readout.r2 > 0 and intervals["readable"][0] <= 0):
-        intervals |= _intervals_of_refits(readout, part, k)
-    rung, p_dependence, partner = _rung(recovered, readout), math.nan, ""
+    if not scores_only or (test.p_value <= PRESENT and readout.r2 > 0 and intervals["readable"][0] <= 0):
+        intervals |= _intervals_of_refits(readout, part, k, shares)
+    more = _products_beyond(readout, k, shares.share)
+    readout = replace(readout, leakage=readout.leakage + more, noise=readout.noise - more)
+    rung = _rung(recovered, readout)
     if not _is_present(recovered, intervals, best, part):
-        rung, p_dependence, partner = _rung_of_unread(part, evidence, k, quick=quick)
+        alone = part.responses.unmixed[:, k] >= OWN
+        rung = "folded" if float(part.responses.worth[alone, k].max(initial=0.0)) >= FOLDED else "absent"
     leaks = np.where(np.arange(part.free.size) != k, readout.by_factor, 0.0)
     row = LadderRow(
         factor=names[k],
@@ -418,36 +452,35 @@ def _row(part: QuickPart, evidence: Evidence, k: int, *, quick: bool, scores_onl
         intervals={} if scores_only else intervals,
         floors={"one_code": LEAST_FLOOR, "own_codes": LEAST_FLOOR, "direction": linear_floor, "readable": best.floor},
         noise=readout.noise,
-        joint_with=(partner,) if partner else (),
         probe="own codes" if by_codes else best.probe,
         linear=max(part.directions[k].rank_r2 if readout.r2 > 0 else 0.0, recovered["own_codes"]),
-        sample_r2=best.sample_r2,
-        p_value=best.p_value,
-        dependence_p_value=p_dependence,
+        sample_r2=test.r2,
+        p_value=test.p_value,
     )
     if not scores_only:
         row = replace(row, replicates=_replicates(row, part, k, best.readout))
     return row if own.code < 0 else _with_codes(row, part, k)
 
 
-def _is_absent(part: QuickPart, k: int) -> bool:
-    """Whether neither the linear test nor an own code can show the factor, so that a score needs no readout of it."""
-    null, own = part.directions[k].null_r2, part.own[k]
-    p_value = float(1 + (null >= part.directions[k].plain_r2).sum()) / (null.size + 1)
-    return p_value > PRESENT and max(own.own_codes, own.one_code) < PRESENT
-
-
 def _is_present(
     recovered: dict[str, float], intervals: dict[str, tuple[float, float]], best: _Best, part: QuickPart
 ) -> bool:
     """Whether the factor can be read: a significant readout, or own codes, and a recovery above the floor."""
-    significant = best.p_value <= PRESENT and max(intervals["direction"][0], intervals["readable"][0]) > 0
+    significant = best.test.p_value <= PRESENT and max(intervals["direction"][0], intervals["readable"][0]) > 0
     least = 0.0 if part.sample.kind in ("rows", "crossed repeats") else PRESENT
     by_own_codes = recovered["own_codes"] >= PRESENT and intervals["own_codes"][0] > least
     return (significant or by_own_codes) and recovered["readable"] > best.floor
 
 
-def _intervals_of_refits(readout: Readout, part: QuickPart, k: int) -> dict[str, tuple[float, float]]:
+def _products_beyond(readout: Readout, k: int, share: float) -> float:
+    """How much larger leakage is than modelled if factors cause together this share of all that is not additive."""
+    products = max(0.0, readout.leakage - float(np.delete(readout.by_factor, k).sum()))
+    return max(0.0, share * (products + readout.noise) - products)
+
+
+def _intervals_of_refits(
+    readout: Readout, part: QuickPart, k: int, shares: JointShare
+) -> dict[str, tuple[float, float]]:
     """Intervals of a direction and its leakage from fits without each block; they contain the values.
 
     Where nothing is read, refits have no direction in common. The interval then has all recoveries r^2 that a held-out
@@ -461,7 +494,10 @@ def _intervals_of_refits(readout: Readout, part: QuickPart, k: int) -> dict[str,
     (low, high), (least, most) = refits.r2_interval, refits.leakage_interval
     return {
         "direction": (min(low, readout.r2), max(high, readout.r2)),
-        "leakage": (min(least, readout.leakage), max(most, readout.leakage)),
+        "leakage": (
+            min(1.0, min(least, readout.leakage) + _products_beyond(readout, k, shares.low)),
+            min(1.0, max(most, readout.leakage) + _products_beyond(readout, k, shares.high)),
+        ),
     }
 
 
@@ -493,15 +529,23 @@ def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
     )
 
 
-def _rung_of_unread(part: QuickPart, evidence: Evidence, k: int, *, quick: bool) -> tuple[Rung, float, str]:
-    """The rung of a factor that cannot be read, the p-value of any dependence, and the factor it is joint with."""
-    alone = part.responses.unmixed[:, k] >= OWN
-    if float(part.responses.worth[alone, k].max(initial=0.0)) >= FOLDED:
-        return "folded", math.nan, ""
-    if quick:
-        return "absent", math.nan, ""
-    p_value, partner = any_dependence(evidence, part.seed, k)
-    return ("joint", p_value, partner) if p_value <= PRESENT else ("absent", p_value, "")
+def _with_dependence(part: QuickPart, evidence: Evidence, rows: list[LadderRow]) -> list[LadderRow]:
+    """The rows, with 'joint' for absent factors on which codes depend in any way."""
+    free = [part.names[j] for j in part.free]
+    tests = {
+        place: any_dependence(evidence, part.seed, free.index(row.factor))
+        for place, row in enumerate(rows)
+        if row.rung == "absent"
+    }
+    if not tests:
+        return rows
+    p_values = family_p_values(np.array([each.gain for each in tests.values()]), [each.null for each in tests.values()])
+    tested = list(rows)
+    for (place, test), p_value in zip(tests.items(), p_values.tolist(), strict=True):
+        tested[place] = replace(rows[place], dependence_p_value=p_value)
+        if p_value <= PRESENT:
+            tested[place] = replace(tested[place], rung="joint", joint_with=(test.partner,) if test.partner else ())
+    return tested
 
 
 def _rung(recovered: dict[str, float], readout: Readout) -> Rung:
@@ -523,16 +567,17 @@ def _ladder_of(part: QuickPart, evidence: Evidence, *, quick: bool, scores_only:
 
 def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores_only: bool) -> Ladder:
     free = {int(j): k for k, j in enumerate(part.free)}
-    rows = []
+    rows, tests = [], _tests_of_reading(part, evidence, quick=quick)
     for j, name in enumerate(part.names):
         if j in free:
-            rows.append(_row(part, evidence, free[j], quick=quick, scores_only=scores_only))
+            rows.append(_row(part, evidence, free[j], tests[free[j]], quick=quick, scores_only=scores_only))
         else:
             by, r2 = part.implied[j]
             rows.append(LadderRow(name, "implied", readable=r2, implied_by=by, probe="linear"))
     for k, row in enumerate(rows):
         if len(members := evidence.factor_groups.get(row.factor, ())) > 1:
             rows[k] = replace(row, members=members)
+    rows = rows if quick else _with_dependence(part, evidence, rows)
     own, linear, readable = _means(rows)
     luck, chance = _luck(part, rows)
     # kernels may find a factor more, but own codes are one number, the score of `identification`
@@ -543,8 +588,6 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         matrix[j, j] = np.nan
         of_target, to_given = part.directions[k].weights, part.factors[j].to_given
         weights[part.names[j]] = _of_all_codes(part, of_target if to_given is None else of_target @ to_given)
-    nulls = [each.null_r2 for each in part.directions]
-    nulls += [] if quick else [each.null_r2 for each in nonlinear_readouts(evidence, part.seed)]
     return Ladder(
         rows=tuple(rows),
         value=readable / 4 + linear / 4 + beyond / 2,
@@ -555,7 +598,7 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         basis_p_value=math.nan if quick else part.loadings.code_side(),
         luck=luck,
         chance=chance,
-        noise=max(0.0, *(float(each.max()) for each in nulls)),
+        noise=max(0.0, *(float(test.null_r2.max()) for test in tests)),
         directions=weights,
         leakage_matrix=matrix,
         quick=quick,

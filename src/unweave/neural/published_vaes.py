@@ -95,19 +95,6 @@ def read_published(source: str | Path, weights: str | Path | None = None) -> Pub
     return model
 
 
-def reconstruction_and_kl(model: PublishedVAE, images: NDArray[np.float32]) -> tuple[float, float]:
-    """Mean over images of the binary cross-entropy summed over pixels, from the means, and of KL(q(z | x) || N(0, I)).
-
-    The divergence does not include categorical codes.
-    """
-    with torch.no_grad():
-        batch = torch.from_numpy(images)
-        mean, log_variance = model.encode(batch)[:2]
-        cost = nn.functional.binary_cross_entropy(model(batch), batch, reduction="sum") / len(images)
-        divergence = 0.5 * (mean**2 + log_variance.exp() - 1 - log_variance).sum() / len(images)
-    return float(cost), float(divergence)
-
-
 def _layout(arrays: Arrays) -> dict[str, list[str]]:
     """Names of the layers, in order, for either family."""
     if "encoder.conv1.weight" in arrays:

@@ -1,4 +1,4 @@
-"""Evidence for the claims of 001 about its metrics, on posteriors with known answers: 137 to 145, 149, 151 and 167."""
+"""Evidence for the claims of 001, on posteriors with known answers; their verdicts are in claims/001.toml."""
 
 from __future__ import annotations
 
@@ -100,10 +100,7 @@ def range_of_a_uniform_code() -> Figures:
 
 
 def convexity_gives_unique_solutions() -> Figures:
-    """Claim 149: mutual information is convex in the encoder, so solutions are unique.
-
-    Our result: it is not strictly convex, so they need not be.
-    """
+    """Claim 149: mutual information is convex in the encoder, so solutions are unique."""
 
     def information(table: FloatArray) -> float:
         marginal = table.mean(axis=0)

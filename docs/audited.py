@@ -1,10 +1,9 @@
 """Table 3 of 003 for the whole catalogue: the audit of every metric of factors and codes, stored in the package.
 
-`unweave.trust`, which is a lower layer, reads the table as data. Run ``python -m unweave.auditing.catalogue``
-(``make audit``) to write it again. Finished cells are stored in a file, so that a run that was stopped can continue and
-every further run adds cells (``--budget 0`` only writes the table). ``--metrics identification,r2``
-(``make audit METRICS=identification,r2``) only updates the entries of these metrics and of metrics that share their
-computations.
+`unweave.trust` reads the table as data. Run ``python docs/audited.py`` (``make audit``) to write it again. Finished
+cells are stored in a file, so that a run that was stopped can continue and every further run adds cells (``--budget 0``
+only writes the table). ``--metrics identification,r2`` (``make audit METRICS=identification,r2``) only updates the
+entries of these metrics and of metrics that share their computations.
 """
 
 from __future__ import annotations
