@@ -26,7 +26,7 @@ assert all(row.score is not None for row in evaluate(factors, codes).rows)
 def whole_catalogue(evidence: Evidence) -> None:
     """Compute every metric that needs only factors and codes, with shared computations."""
     for entry in CATALOGUE.values():
-        if entry.card.lacking(evidence) is None:
+        if entry.card.refusal(evidence) is None:
             entry(evidence)
 
 

@@ -9,19 +9,25 @@ import collections.abc
 import dataclasses
 import enum
 import json
+import math
 import re
 import sys
 import textwrap
 import types
 import typing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from audited import SHARED, read_table
 
 from unweave.auditing import Audit
-from unweave.auditing.catalogue import further_table, markdown_table, read_table
+from unweave.auditing.measurement import FURTHER, PROPERTIES, Grid, Property, further_points
 from unweave.auditing.properties import SCHEMA as AUDIT_SCHEMA
+from unweave.auditing.properties import TICKS, Promise
+from unweave.auditing.run import number_of
 from unweave.card import Card
 from unweave.card.card import CardDescription
 from unweave.card.explain import explanation
@@ -36,9 +42,19 @@ from unweave.evaluation.unlabelled import Unlabelled
 from unweave.findings import Finding
 from unweave.metrics import OWN_METRICS
 from unweave.report.leaderboard import Leaderboard
+from unweave.sentences import counted
 from unweave_papers.commands import CLAIM_FIELDS
-from unweave_papers.everything import report_page
-from unweave_papers.ledger import ledger_page
+from unweave_papers.experiment import MODULES, MeasuredFigure, paper_of
+from unweave_papers.ledger import (
+    FOUND,
+    VERDICTS,
+    Claim,
+    ClaimVerdict,
+    claims_of,
+    counts_of_paper,
+    parts_of,
+    simple_rule,
+)
 from unweave_papers.paper003.checklist import ChecklistItem
 from unweave_papers.paper003.tables import TABLE_3
 
@@ -265,6 +281,292 @@ def llms_text(settings: str) -> str:
             lines += ["", "## Pages", ""] * (line.startswith("  - ") and "## Pages" not in lines)
             lines.append(f"- [{page[1] or 'All'}]({page[2].removesuffix('.md')}.html)")
     return "\n".join(lines) + "\n"
+
+
+def markdown_table(data: Mapping[str, Any]) -> str:
+    """The table for the documents: a mark, the decisive number and its interval for every property."""
+    lines = ["| metric | P1 | P2 | P3 | P4 | adversary | card |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    for name, entry in data["metrics"].items():
+        cells = [_markdown_cell(entry[key]) + _price(name, key, data["metrics"]) for key in PROPERTIES]
+        product = "" if entry["red_team"] is None else f"{entry['red_team']['product']:.2f}".lstrip("0")
+        broken = [promise for promise in entry["promises"] if not Promise(**promise).kept]
+        card = ", ".join(f"{promise['encoder']} scores {promise['score']:.2f}" for promise in broken)
+        card = card or ("kept" if entry["promises"] else "not measured")
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {product} | {card} |")
+    return "\n".join(lines)
+
+
+def further_table(data: Mapping[str, Any]) -> str:
+    """The second table for the documents: further questions, standard deviations over seeds, and remarks."""
+    lines = [
+        "| metric | d = 2, 3 | levels | many-to-one | rows | spread | remarks |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for name, entry in data["metrics"].items():
+        if "further" not in entry:
+            lines.append(f"| `{name}` | not measured, about {_minutes(_further_seconds(entry))} | | | | | |")
+            continue
+        cells = [_further_cell(entry["further"][key], 4 * _further_seconds(entry)) for key in FURTHER]
+        spread = number_of(entry["spread"], (0, 0)).split(" ")[0] if entry["spread"] is not None else ""
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {spread} | {' '.join(entry['remarks'])} |")
+    return "\n".join(lines)
+
+
+def _further_cell(entry: Mapping[str, Any], seconds: float) -> str:
+    """A cell of the second table, with the number of undefined points and the time that would decide the verdict."""
+    undefined = f" (undefined at {entry['n_undefined']})" if entry["n_undefined"] else ""
+    price = f" (4 times the seeds: {_minutes(seconds)})" if entry["verdict"] == "undecided" else ""
+    return f"{_markdown_cell(entry)}{undefined}{price}"
+
+
+def _further_seconds(entry: Mapping[str, Any]) -> float:
+    """Estimated CPU seconds for the further questions, from the time of the measured cells of the four properties."""
+    n_measured = len(Grid().points()) - sum(entry[key]["n_missing"] for key in PROPERTIES)
+    return float(max(entry["seconds"] * len(further_points()) / max(n_measured, 1), 1))
+
+
+def _price(name: str, key: Property, entries: Mapping[str, Any]) -> str:
+    """Estimated time to decide an undecided property, as text; empty for a decided property.
+
+    Missing cells are assumed to be the largest ones, and their time to grow with rows times codes times factors, which
+    is an overestimate for most metrics. If no cell is missing, the interval is too wide, and four times the seeds would
+    halve it. For metrics that share their computation, the time is that of the slowest one.
+    """
+    entry = entries[name]
+    if entry[key]["verdict"] != "undecided":
+        return ""
+    group = next((group for group in SHARED if name in group), (name,))
+    seconds = max(entries[other]["seconds"] for other in group if other in entries)
+    if not entry[key]["n_missing"]:
+        return f" (4 times the seeds: {_minutes(4 * seconds)})"
+    sizes: dict[str, list[int]] = {each: [] for each in PROPERTIES}
+    for point in Grid().points():
+        sizes[point.name].append(point.case.size)
+    missing = {each: sum(sorted(sizes[each], reverse=True)[: entry[each]["n_missing"]]) for each in PROPERTIES}
+    measured = sum(map(sum, sizes.values())) - sum(missing.values())
+    return f" (about {_minutes(seconds * missing[key] / max(measured, 1))})"
+
+
+def _minutes(seconds: float) -> str:
+    return f"{max(seconds, 1):.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def _markdown_cell(entry: Mapping[str, Any]) -> str:
+    """Mark and number; for P2 also whether it is the cost of a redundant factor or the relative cost of free ones."""
+    if entry["number"] is None:
+        return TICKS[entry["verdict"]]
+    low, high = entry["interval"]
+    interval = (-math.inf if low is None else low, math.inf if high is None else high)
+    kind = "relative cost " if "free dropped" in entry["where"] else "cost " if "redundant" in entry["where"] else ""
+    return f"{TICKS[entry['verdict']]} {kind}{number_of(entry['number'], interval)}"
+
+
+WIDTH, LINE, MARGIN = 160, 11, 6  # size of a plot in pixels
+FILTER = """<p>Show <select id="claim-verdict"><option value="">all verdicts</option>{options}</select>
+with the words <input id="claim-words" type="search" placeholder="MCC, correlation, Figure 5"></p>
+<script>
+(() => {{
+  const verdict = document.getElementById("claim-verdict"), words = document.getElementById("claim-words");
+  const show = () => document.querySelectorAll("tr[data-verdict]").forEach(row => {{
+    const fits = !verdict.value || row.dataset.verdict === verdict.value;
+    row.hidden = !(fits && row.textContent.toLowerCase().includes(words.value.toLowerCase()));
+  }});
+  verdict.addEventListener("change", show);
+  words.addEventListener("input", show);
+}})();
+</script>"""
+
+
+OF_THE_TEXT: tuple[tuple[str, str, ClaimVerdict], ...] = (
+    ("Errors of the text", "Errors that the authors' own code or algebra contradicts.", "error of the text"),
+    (
+        "Artefacts of code or protocol",
+        "Claims that are true of the published numbers, but not of the quantity that they should measure.",
+        "artefact of code or protocol",
+    ),
+)
+
+
+def ledger_page() -> str:
+    """Return the page as Markdown with tables in HTML."""
+    options = "".join(f"<option>{escape(verdict)}</option>" for verdict in VERDICTS)
+    claims = claims_of()
+    negative = sum(FOUND.get(claim.verdict) == "does not hold" for claim in claims)
+    n_computed = sum(claim.is_computed for claim in claims)
+    elsewhere = [verdict for *_, verdict in OF_THE_TEXT]
+    lines = [
+        f"# {len(claims)} claims of five papers: what holds, what does not, and what is undecided",
+        "",
+        "The claims are in our words, and the evidence of nearly all is computed by this package:",
+        f"{n_computed} of {len(claims)}; {negative} do not hold as printed. Claims that take trained networks",
+        "say at which scale we trained ours. To compute the evidence again:",
+        "",
+        "```",
+        "unweave claims 003:44          # one claim: the statement, the verdict with its reason, the figures",
+        "unweave claims check 003:44    # compute its evidence again; fails if a figure or the verdict has changed",
+        "unweave claims check           # check all claims",
+        "```",
+        "",
+        *_claims_summary(),
+        "",
+        "Every claim has parts, written as rules about figures before the figures are computed. A figure is a mean",
+        "over seeds with its 95 % interval, or an exact number. A part counts as decided only if 99.5 % of figures",
+        "drawn from the intervals agree. A claim holds if all parts hold, holds in part if some hold and some do",
+        "not, and is undecided if the intervals are too wide. 'Not reproduced at this scale' is a claim about large",
+        "networks that does not hold for our smaller ones. In the plots, each line is a simple rule: dots are the",
+        "figures with their intervals, and the dashed line or the grey band is the threshold.",
+        "",
+        FILTER.format(options=options),
+    ]  # fmt: skip
+    for number in MODULES:
+        listed = [claim for claim in claims_of(number) if claim.verdict not in elsewhere]
+        lines += _claims_section(f"Claims of {number}", escape(paper_of(number).title) + ".", listed)
+    for heading, text, verdict in OF_THE_TEXT:
+        lines += _claims_section(heading, text, [claim for claim in claims if claim.verdict == verdict])
+    return "\n".join([*lines, ""])
+
+
+def _claims_summary() -> Iterator[str]:
+    yield f"| paper | {' | '.join(VERDICTS)} | computed |"
+    yield f"| --- |{' ---: |' * (len(VERDICTS) + 1)}"
+    for number in MODULES:
+        yield f"| [{number}](#claims-of-{number}) | {' | '.join(counts_of_paper(number))} |"
+
+
+def _claims_section(heading: str, text: str, claims: Iterable[Claim]) -> Iterator[str]:
+    yield from ("", f"## {heading}", "", text, "")
+    headings = "".join(f"<th>{name}</th>" for name in ("claim", "what the paper says", "verdict", "figures"))
+    yield f"<table><thead><tr>{headings}</tr></thead><tbody>"
+    yield from map(_claim_row, claims)
+    yield "</tbody></table>"
+
+
+def _claim_row(claim: Claim) -> str:
+    stated = f" In the paper: {escape(claim.stated)}." if claim.stated else ""
+    scale = f" Scale: {escape(claim.scale)}." if claim.scale else ""
+    commands = [claim.command] * bool(claim.is_computed) + [claim.see] * bool(claim.see)
+    shown = "<br>".join(f"<code>{escape(command)}</code>" for command in commands)
+    return (
+        f'<tr id="{claim.paper}-{claim.number}" data-verdict="{escape(claim.verdict)}">'
+        f'<td><a href="#{claim.paper}-{claim.number}">{claim.name}</a><br>{escape(claim.where)}</td>'
+        f"<td>{escape(claim.statement)}{stated}<br><em>{escape(claim.why)}</em>{scale}<br>{shown}</td>"
+        f"<td>{escape(claim.verdict)}</td><td>{_claim_figures(claim)}</td></tr>"
+    )
+
+
+def _claim_figures(claim: Claim) -> str:
+    if not claim.figures:
+        return ""
+    lines = [f"{escape(name)}: {figure}" for name, figure in claim.figures.items()]
+    lines += [f"<em>{escape(text)}</em>: {part}" for text, part in parts_of(claim)]
+    told = f"<details><summary>{counted(len(claim.figures), 'figure')}</summary>{'<br>'.join(lines)}</details>"
+    return f"{_claim_picture(claim.expect, list(claim.figures.values()))}{told}"
+
+
+def _claim_picture(expect: Sequence[str], figures: Sequence[MeasuredFigure]) -> str:
+    """Return an SVG plot with a line for each simple rule: its figures with intervals, and its threshold."""
+    texts = [text for part in expect for text in re.split(" or | and ", part)]
+    drawn = [marks for text in texts if (marks := _marks(*simple_rule(text, len(figures)), figures))]
+    if not drawn:
+        return ""
+    tall = LINE * len(drawn)
+    frame = 'fill="none" stroke="currentColor" opacity=".25"'
+    parts = [f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{tall - 1}" {frame}/>']
+    parts += [f'<g transform="translate(0 {LINE * k})">{marks}</g>' for k, marks in enumerate(drawn)]
+    return f'<svg role="img" width="{WIDTH}" height="{tall}" viewBox="0 0 {WIDTH} {tall}">{"".join(parts)}</svg>'
+
+
+def _marks(pattern: str, chosen: Sequence[slice], numbers: Sequence[float], figures: Sequence[MeasuredFigure]) -> str:
+    shown = [figure for which in chosen for figure in figures[which] if math.isfinite(figure.value)]
+    if not shown:
+        return ""
+    limits = (
+        [numbers[0] - numbers[1], numbers[0] + numbers[1]]
+        if "equals" in pattern
+        else [numbers[0]]
+        if "above" in pattern or "below" in pattern
+        else []
+    )
+    places = [x for figure in shown for x in figure.numbers if math.isfinite(x)] + limits
+    low, high = min(places), max(places)
+    span = (high - low) or 1.0
+
+    def across(number: float) -> float:
+        return round(MARGIN + (WIDTH - 2 * MARGIN) * min(max((number - low) / span, 0.0), 1.0), 1)
+
+    middle = LINE / 2
+    marks = [f"<title>from {low:.3g} to {high:.3g}</title>"]
+    if len(limits) == 2:
+        start, end = map(across, limits)
+        marks.append(f'<rect x="{start}" y="0" width="{max(end - start, 1):.1f}" height="{LINE}" opacity=".2"/>')
+    marks += [
+        f'<line x1="{across(x)}" x2="{across(x)}" y1="0" y2="{LINE}" stroke="currentColor" stroke-dasharray="2"/>'
+        for x in limits[:1] * (len(limits) == 1)
+    ]
+    for figure in shown:
+        ends = [across(x) for x in figure.numbers[1:] if math.isfinite(x)]
+        if ends:
+            marks.append(f'<line x1="{ends[0]}" x2="{ends[1]}" y1="{middle}" y2="{middle}" stroke="currentColor"/>')
+        marks.append(f'<circle cx="{across(figure.value)}" cy="{middle}" r="3" fill="currentColor"/>')
+    return "".join(marks)
+
+
+SECTIONS: tuple[tuple[ClaimVerdict, str], ...] = (
+    ("holds", "What holds"),
+    ("holds in part", "What holds in part"),
+    ("does not hold", "What does not hold"),
+    ("not reproduced at this scale", "What our smaller models do not show"),
+    ("undecided", "What our seeds cannot decide"),
+)
+INTRODUCTION = """\
+We computed the evidence for {n} statements of five papers again: {computed} by commands of this package, the
+others cannot be computed. {holds} hold, {part} hold in part, {fails} do not hold, {small} do not hold for
+models smaller than the paper's, and {undecided} are undecided. {errors} further statements are errors of the
+text, and {artefacts} are true of the published numbers only, because of the code or the protocol.
+
+A statement is split into parts, and each part is a rule about figures that follows the paper's sentence. Rules of
+eleven statements (003: 7, 27, 32, 58, 68, 82, 83, 94, 97, 98; 004: 123) were worded after figures were known.
+Figures have 95 % intervals over seeds. A part is decided if 99.5 % of figures drawn from the intervals agree.
+Statements about closed forms are computed exactly, and those about synthetic data with the papers' numbers of
+factors, codes and rows and with up to 5,000 seeds. Statements about trained networks rest on nine published
+encoders or on small networks; each says so. Figures of small networks were recorded when these were trained, to
+the digits that docs/papers.md and docs/geometry.md have, and `unweave claims check` compares new ones with them.
+
+`unweave claims check` computes all figures again that need no trained network, in about five CPU minutes.
+`unweave reproduce all` computes every figure and table, says first what that costs, and continues where it was
+interrupted. [The ledger](../docs/claims.md) has every figure with its interval."""
+
+
+def report_page() -> str:
+    """Return the report as Markdown: what holds, what does not, at which scale, and how to compute each number."""
+    claims = claims_of()
+    n = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in VERDICTS}
+    computed = sum(claim.verdict in FOUND for claim in claims)
+    told = INTRODUCTION.format(
+        n=len(claims), computed=computed, holds=n["holds"], part=n["holds in part"], fails=n["does not hold"],
+        small=n["not reproduced at this scale"], undecided=n["undecided"], errors=n["error of the text"],
+        artefacts=n["artefact of code or protocol"],
+    )  # fmt: skip
+    lines = ["# What holds of five papers on disentanglement", "", told, ""]
+    lines += [f"| paper | {' | '.join(VERDICTS)} |", f"| --- |{' ---: |' * len(VERDICTS)}"]
+    for number in MODULES:
+        counts = (sum(claim.verdict == verdict for claim in claims_of(number)) or "" for verdict in VERDICTS)
+        lines.append(f"| {number} {paper_of(number).title} | {' | '.join(map(str, counts))} |")
+    for verdict, heading in SECTIONS:
+        lines += ["", f"## {heading}"]
+        for number in MODULES:
+            chosen = [claim for claim in claims_of(number) if claim.verdict == verdict]
+            lines += ["", f"**{number}**", "", *map(_claim_as_item, chosen)] if chosen else []
+    for verdict, heading in (("error of the text", "Errata"), ("artefact of code or protocol", "Artefacts")):
+        lines += ["", f"## {heading}", "", *(_claim_as_item(claim) for claim in claims if claim.verdict == verdict)]
+    return "\n".join([*lines, ""])
+
+
+def _claim_as_item(claim: Claim) -> str:
+    where = f"[{claim.name}](../docs/claims.md#{claim.paper}-{claim.number}), {claim.where}"
+    scale = f" Scale: {claim.scale}." if claim.scale else ""
+    how = f" `{claim.see or claim.command}`" if claim.is_computed else ""
+    return f"- {claim.statement} {claim.why}{scale} ({where}){how}"
 
 
 def with_part(text: str, name: str, part: str) -> str:

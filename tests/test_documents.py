@@ -24,6 +24,7 @@ from unweave.evaluation import compare
 from unweave.metrics import CATALOGUE
 
 ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "docs"))  # generate.py imports a module beside it
 spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
 generate = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(generate)
@@ -156,14 +157,15 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 def test_examples_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("evaluate", "compare"):  # few draws are enough to see that the lines run
-        monkeypatch.setattr(unweave, name, functools.partial(getattr(unweave, name), budget=0.5))
+        monkeypatch.setattr(unweave, name, functools.partial(getattr(unweave, name), budget=0.25))
     if page.stem == "integrations":
         for package in ("lightning", "torchmetrics", "tensorboard"):
             pytest.importorskip(package, reason=f"{package} is not installed")
     blocks, space = BLOCK.findall(page.read_text(encoding="utf-8")), {}
     assert blocks
     for block in blocks:
-        exec(compile(FEWER_ROWS.sub("200", block), str(page), "exec"), space)
+        fewer = FEWER_ROWS.sub("200", block).replace("n_episodes, n_frames = 60, 20", "n_episodes, n_frames = 40, 10")
+        exec(compile(fewer, str(page), "exec"), space)
 
 
 def test_the_guide_to_a_table_shows_the_numbers_of_today():
@@ -201,10 +203,8 @@ class Links(HTMLParser):
             self.loaded.append(given["href"])
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    pytest.importorskip("zensical", reason="zensical is not installed")
-    copy = tmp_path_factory.mktemp("copy")  # the site is built below its settings
+def built_site(copy):
+    """The pages of the site with their links, and its folder, which is below its settings."""
     for name in ("docs", "src"):
         shutil.copytree(ROOT / name, copy / name)
     shutil.copy(ROOT / "mkdocs.yml", copy)
@@ -222,8 +222,10 @@ def site(tmp_path_factory):
     }, folder
 
 
-def test_every_link_leads_somewhere(site):
-    pages, folder = site
+def test_the_site_has_no_broken_link_and_loads_nothing_from_elsewhere(tmp_path):
+    """One test, so that the site is built once."""
+    pytest.importorskip("zensical", reason="zensical is not installed")
+    pages, folder = built_site(tmp_path)
     assert len(pages) > 60
     broken = []
     for name, links in pages.items():
@@ -241,18 +243,10 @@ def test_every_link_leads_somewhere(site):
             if parts.fragment and known and unquote(parts.fragment) not in known.places:
                 broken.append(f"{name} links to {address}")
     assert not broken
-
-
-def test_nothing_is_loaded_from_elsewhere(site):
-    pages, folder = site
     for name, links in pages.items():
         assert not [address for address in links.loaded if urlsplit(address).netloc], name
     for sheet in folder.rglob("*.css"):
         assert not re.search(r"url\([\"']?https?:", sheet.read_text(encoding="utf-8"))
-
-
-def test_pages_have_no_address_or_link_to_edit_unless_one_is_set(site):
-    _, folder = site
     page = (folder / "start.html").read_text(encoding="utf-8")
     assert 'rel="canonical"' not in page
     assert "/edit/main/docs" not in page

@@ -24,7 +24,7 @@ from unweave.sweeps import grid, run
 from unweave.synthetic.encoders import Mixed
 from unweave.synthetic.worlds import Circuit
 
-SMALL = Grid(n_factors=(5,), n_rows=100, rhos=(0, 0.9), ratios=(2,), splits=(2,), mixed_shares=(), null_ratios=(0.1,))
+SMALL = Grid(n_factors=(5,), n_rows=50, rhos=(0, 0.9), ratios=(2,), splits=(2,), mixed_shares=(), null_ratios=(0.1,))
 
 
 def swept(folder):
@@ -55,7 +55,7 @@ def trained(folder):
 
     images = (np.random.default_rng(0).random((20, 4, 4)) > 0.5).astype(float)
     settings = TrainingSettings(n_steps=200, batch_size=2, checkpoint_every=100)
-    fleet = train(images, ["vae", "beta_vae"], n_codes=2, trunk=MLP((4,)), settings=settings, folder=folder / "runs")
+    fleet = train(images, "vae", n_seeds=2, n_codes=2, trunk=MLP((4,)), settings=settings, folder=folder / "runs")
     return [model.encode(images).mean.tolist() for model in fleet]
 
 
@@ -153,63 +153,68 @@ def faulty_open(plain):
     return opened
 
 
+WRITE, FSYNC, REPLACE = "write", "fsync", "replace"
+
+
 @pytest.fixture
 def fault(monkeypatch):
-    """Let the n-th call of fsync or replace, or the n-th write of any file, fail; the number of calls is returned."""
+    """Let the n-th call of fsync or replace, or the n-th write of any file, fail; answers the calls of each kind."""
 
     def run(compute, folder, call, problem, at):
-        plain, n_calls = getattr(os, call, None), 0
+        n_calls = {FSYNC: 0, REPLACE: 0}
 
-        def faulty(*given):
-            nonlocal n_calls
-            n_calls += 1
-            if n_calls - 1 == at:
-                raise OSError(problem, os.strerror(problem))
-            return plain(*given)
+        def faulty(name, plain):
+            def called(*given):
+                n_calls[name] += 1
+                if name == call and n_calls[name] - 1 == at:
+                    raise OSError(problem, os.strerror(problem))
+                return plain(*given)
+
+            return called
 
         with monkeypatch.context() as patch:
-            if call == "write":
-                Faulty.n_writes, Faulty.fails_at, Faulty.problem = 0, at, problem
-                for module in (builtins, io):
-                    patch.setattr(module, "open", faulty_open(open))
-            else:
-                patch.setattr(os, call, faulty)
+            Faulty.n_writes, Faulty.fails_at, Faulty.problem = 0, at if call == WRITE else -1, problem
+            for module in (builtins, io):
+                patch.setattr(module, "open", faulty_open(open))
+            for name in n_calls:
+                patch.setattr(os, name, faulty(name, getattr(os, name)))
             try:
                 found = compute(folder)
             except FileError as error:
                 assert os.strerror(problem) in str(error)
                 assert "\n" not in str(error)
                 found = error
-        return found, Faulty.n_writes if call == "write" else n_calls
+        return found, {WRITE: Faulty.n_writes, **n_calls}
 
     return run
 
 
-@pytest.mark.parametrize(
-    ("call", "problem"),
-    [("write", errno.ENOSPC), ("write", errno.EIO), ("fsync", errno.EIO), ("replace", errno.ENOSPC)],
-)
+# a disk that is full at any write, other faults at the first, the middle and the last call
+FAULTS = ((WRITE, errno.ENOSPC, 6), (WRITE, errno.EIO, 3), (FSYNC, errno.EIO, 3), (REPLACE, errno.ENOSPC, 3))
+
+
 @pytest.mark.parametrize("name", COMPUTE)
 @pytest.mark.filterwarnings("ignore:.*lines that cannot be read")
 @pytest.mark.filterwarnings("ignore:.*cannot be read, and is written again")
-def test_any_write_may_fail(tmp_path, fault, name, call, problem):
-    """Every write fails in turn, some of many; the run after it gives what an undisturbed run gives."""
+def test_any_write_may_fail(tmp_path, fault, name):
+    """Writes fail in turn, some of many; the run after it gives what an undisturbed run gives."""
     compute = COMPUTE[name]
     (tmp_path / "undisturbed").mkdir()
-    expected, n_calls = fault(compute, tmp_path / "undisturbed", call, problem, at=-1)
+    expected, n_calls = fault(compute, tmp_path / "undisturbed", "", 0, at=-1)
     appends = name in ("audited", "claims_checked")  # to one file
-    assert n_calls or (appends and call == "replace")
-    places = range(n_calls) if n_calls <= 6 else sorted({*range(3), n_calls // 2, n_calls - 2, n_calls - 1})
-    n_faults = 0
-    for at in places:
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        found, _ = fault(compute, folder, call, problem, at)
-        n_faults += isinstance(found, FileError)
-        assert isinstance(found, FileError) or found == expected
-        whole(folder)
-        assert compute(folder) == expected
-    assert n_faults or not n_calls
+    assert all(n_calls[call] or (appends and call == REPLACE) for call in n_calls)
+    for call, problem, n_places in FAULTS:
+        places = sorted(set(np.linspace(0, n_calls[call] - 1, n_places).astype(int).tolist())) if n_calls[call] else []
+        n_faults = 0
+        for at in places:
+            folder = tmp_path / f"{call}-{problem}-{at}"
+            folder.mkdir()
+            found, _ = fault(compute, folder, call, problem, at)
+            n_faults += isinstance(found, FileError)
+            assert isinstance(found, FileError) or found == expected, folder.name
+            whole(folder)
+            assert compute(folder) == expected, folder.name
+        assert n_faults or not places
 
 
 @pytest.mark.parametrize("name", ["swept", "encoded", "audited", "trained", "reproduced"])
@@ -221,8 +226,8 @@ def test_any_file_that_is_read_may_be_cut_off(tmp_path, name):
     expected = compute(done)
     files = [path for path in sorted(done.rglob("*")) if path.is_file() and path.name not in ("lock", "owner")]
     n_same = 0
-    for path in files[:: max(1, len(files) // 8)]:
-        for share in (0.0, 0.5, 0.99):
+    for path in files[:: max(1, len(files) // 5)]:
+        for share in (0.0, 0.99):
             folder = tmp_path / "cut"
             shutil.copytree(done, folder)
             there = folder / path.relative_to(done)
@@ -238,25 +243,41 @@ def test_any_file_that_is_read_may_be_cut_off(tmp_path, name):
     assert n_same or name == "trained"  # a damaged model is never trained again without being asked
 
 
-@pytest.mark.parametrize("name", COMPUTE)
+# a process that kills itself at its n-th fsync, at which data are written but not yet under their name; the libraries
+# are imported once, and each of these processes is a fork of the one that has them
+KILLED = """
+import os, pathlib, signal, sys
+sys.path.insert(0, sys.argv[1])
+import matplotlib.pyplot, test_faults, unweave.models, unweave_papers.experiment, unweave_papers.ledger
+plain = os.fsync
+for folder in map(pathlib.Path, sys.argv[2:]):
+    for n_before in (1, 4):
+        child = os.fork()
+        if not child:
+            left = [n_before]
+            def fsync(file):
+                left[0] -= 1
+                os.kill(os.getpid(), signal.SIGKILL) if left[0] < 0 else plain(file)
+            os.fsync = fsync
+            test_faults.COMPUTE[folder.name](folder)
+            os._exit(0)
+        print(folder.name, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
 @pytest.mark.filterwarnings("ignore:.*lines that cannot be read")
-def test_a_killed_process_is_continued(tmp_path, name):
-    compute, killed = COMPUTE[name], tmp_path / "killed"
-    killed.mkdir()
-    # the process kills itself at its n-th fsync, at which data are written but not yet under their name
-    script = (
-        "import os, pathlib, signal, sys\n"
-        f"sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
-        "import test_faults\n"
-        "plain, left = os.fsync, [int(sys.argv[1])]\n"
-        "def fsync(file):\n"
-        "    left[0] -= 1\n"
-        "    os.kill(os.getpid(), signal.SIGKILL) if left[0] < 0 else plain(file)\n"
-        "os.fsync = fsync\n"
-        f"test_faults.{name}(pathlib.Path({str(killed)!r}))\n"
-    )
-    command = [sys.executable, "-W", "ignore", "-c", script]
-    ended = [subprocess.run([*command, str(n_before)], check=False).returncode for n_before in (1, 4)]
-    assert -signal.SIGKILL in ended
-    (tmp_path / "undisturbed").mkdir()
-    assert compute(killed) == compute(tmp_path / "undisturbed")
+def test_a_killed_process_is_continued(tmp_path):
+    for package in ("matplotlib", "torch", "unweave_papers"):
+        pytest.importorskip(package)
+    folders = [tmp_path / name for name in COMPUTE]
+    for folder in (*folders, tmp_path / "undisturbed"):
+        folder.mkdir()
+    command = [sys.executable, "-W", "ignore", "-c", KILLED, os.path.dirname(__file__), *map(str, folders)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    ended = [line.split() for line in done.stdout.splitlines()]
+    assert {name for name, code in ended if int(code) == -signal.SIGKILL} == set(COMPUTE), done.stderr
+    assert {int(code) for _, code in ended} <= {0, -signal.SIGKILL}, done.stderr
+    for folder in folders:
+        compute, undisturbed = COMPUTE[folder.name], tmp_path / "undisturbed" / folder.name
+        undisturbed.mkdir()
+        assert compute(folder) == compute(undisturbed), folder.name

@@ -1,6 +1,7 @@
 """Findings, the sentences that state them, and plain data."""
 
 import ast
+import functools
 import json
 import re
 from dataclasses import dataclass
@@ -103,8 +104,12 @@ def test_a_saved_finding_of_a_kind_that_no_longer_exists_keeps_its_sentence():
 PACKAGE = Path(unweave.__file__).parent
 REPOSITORY = Path(__file__).parents[1]
 SOURCES = [*sorted(PACKAGE.rglob("*.py")), *sorted((REPOSITORY / "papers" / "src").rglob("*.py"))]
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
 FINDINGS, ANSWERS = templates()["findings"], templates()["answers"]
+
+
+@functools.cache
+def trees():
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
 
 
 def imports(tree, function):
@@ -115,7 +120,7 @@ def imports(tree, function):
 
 def calls_of(function):
     """Place, arguments and keyword names of every call of a function by its name, in the package and the papers."""
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree) if imports(tree, function) else ():
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == function:
                 yield f"{path.name}:{node.lineno}", node.args, {keyword.arg for keyword in node.keywords}
@@ -146,7 +151,7 @@ def test_every_template_is_used():
     assert set(FINDINGS) == {kind.value for _, (kind, *_), _ in calls_of("Finding")}
     assert set(templates()["shared"]) <= set(FINDINGS)
     pages = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.j2"))
-    texts = {node.value for tree in TREES.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    texts = {node.value for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     assert [name for name in ANSWERS if name not in texts and f'say("{name}"' not in pages] == []
 
 

@@ -56,23 +56,34 @@ def run(tmp_path_factory):
     return start
 
 
-def test_a_metric_of_another_package_is_one_of_ours(run):
+def test_metrics_and_commands_of_another_package_are_ours(run):
     done = run(
         "import unweave\n"
+        "from click.testing import CliRunner\n"
+        "from unweave.cli import main\n"
         "from unweave.metrics import CATALOGUE\n"
         "assert CATALOGUE['mcc'].__module__.startswith('unweave.')\n"
         "assert not {'broken_metric', 'not_a_metric'} & set(CATALOGUE)\n"
         "z = [[float(i % 7), float(i % 5)] for i in range(60)]\n"
         "print(unweave.evaluate(z, z, metrics='constant', quick=True)['constant'].value)\n"
+        "for argument in ('--help', 'greet', 'broken_command', 'not_a_command'):\n"
+        "    result = CliRunner().invoke(main, [argument])\n"
+        "    print(result.exit_code, result.output, sep='\\n')\n"
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["0.5"]
-    assert "'mcc' of other_package:constant is left out" in done.stderr
-    assert "'broken_metric' of other_package_that_is_gone:nothing is left out" in done.stderr
-    assert (
-        "'not_a_metric' of other_package:PI is left out, because it is nothing that unweave.metrics can use"
-        in done.stderr
-    )
+    assert done.stdout.split()[0] == "0.5"
+    assert "Print a greeting." in done.stdout
+    assert "\n0\ngood morning\n" in done.stdout
+    for command in ("broken_command", "not_a_command"):
+        assert f"No such command '{command}'." in done.stdout
+    for said in (
+        "'mcc' of other_package:constant is left out",
+        "'broken_metric' of other_package_that_is_gone:nothing is left out",
+        "'not_a_metric' of other_package:PI is left out, because it is nothing that unweave.metrics can use",
+        "'broken_command' of other_package_that_is_gone:nothing is left out",
+        "can use: declare it with @click.command().",
+    ):
+        assert said in done.stderr + done.stdout
 
 
 def test_a_package_that_is_imported_first_and_imports_our_metrics_is_not_left_out(run):
@@ -83,20 +94,3 @@ def test_a_package_that_is_imported_first_and_imports_our_metrics_is_not_left_ou
     )
     assert done.stdout.split() == ["False", "True"], done.stderr
     assert "'constant' of other_package:constant is left out" not in done.stderr
-
-
-def test_a_command_of_another_package_is_one_of_ours(run):
-    done = run(
-        "from click.testing import CliRunner\n"
-        "from unweave.cli import main\n"
-        "for argument in ('--help', 'greet', 'broken_command', 'not_a_command'):\n"
-        "    result = CliRunner().invoke(main, [argument])\n"
-        "    print(result.exit_code, result.output, sep='\\n')\n"
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Print a greeting." in done.stdout
-    assert "\n0\ngood morning\n" in done.stdout
-    assert "No such command 'broken_command'." in done.stdout
-    assert "'broken_command' of other_package_that_is_gone:nothing is left out" in done.stderr + done.stdout
-    assert "No such command 'not_a_command'." in done.stdout
-    assert "can use: declare it with @click.command()." in done.stderr + done.stdout

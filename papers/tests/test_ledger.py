@@ -28,8 +28,14 @@ from unweave_papers.ledger import (
     selected_claims,
 )
 
-CHEAP = 0.5  # seconds; evidence that takes longer is checked by `make study`
+CHEAP = 0.3  # seconds; evidence that takes longer is checked by `make study`
+# the seconds on record are without those of cells that other claims had computed before; alone these take longer
+DEAR_ALONE = {"003:55", "003:60", "003:69"}
 COMPUTED = [claim for claim in claims_of() if (claim.rows or claim.evidence) and not claim.needs]
+
+
+def is_cheap(claim):
+    return claim.seconds < CHEAP and claim.name not in DEAR_ALONE
 
 
 def as_recorded(claims, folder):
@@ -44,13 +50,13 @@ def as_recorded(claims, folder):
 
 @pytest.mark.parametrize("paper", MODULES)
 def test_cheap_evidence_is_as_recorded(paper, tmp_path):
-    as_recorded([claim for claim in COMPUTED if claim.paper == paper and claim.seconds < CHEAP], tmp_path)
+    as_recorded([claim for claim in COMPUTED if claim.paper == paper and is_cheap(claim)], tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", MODULES)
 def test_other_evidence_is_as_recorded(paper, tmp_path):
-    as_recorded([claim for claim in COMPUTED if claim.paper == paper and claim.seconds >= CHEAP], tmp_path)
+    as_recorded([claim for claim in COMPUTED if claim.paper == paper and not is_cheap(claim)], tmp_path)
 
 
 DECIDED = [claim for claim in claims_of() if claim.expect and claim.figures]
@@ -236,7 +242,7 @@ def test_the_command_lists_shows_and_counts():
 
 
 def test_the_page_has_every_claim_where_its_link_says():
-    from unweave_papers.ledger import ledger_page
+    from generate import ledger_page
 
     page = ledger_page()
     for claim in claims_of():
@@ -279,7 +285,7 @@ def test_what_was_not_reproduced_yet_says_which_command_does_it(tmp_path):
 
 def test_a_plot_has_figures_and_the_threshold_to_scale():
     """Of 160 pixels, 148 are the scale; a line is 11 pixels high."""
-    from unweave_papers.ledger import _picture
+    from generate import _claim_picture as _picture
 
     figures = [MeasuredFigure(0.5), MeasuredFigure(math.nan), MeasuredFigure(0.25, 0.0, 0.5)]
     dashed = 'y1="0" y2="11" stroke="currentColor" stroke-dasharray="2"/>'
@@ -295,7 +301,8 @@ def test_a_plot_has_figures_and_the_threshold_to_scale():
 
 
 def test_rows_of_the_page_have_the_figures_and_the_commands():
-    from unweave_papers.ledger import _row, _summary
+    from generate import _claim_row as _row
+    from generate import _claims_summary as _summary
 
     claim = dataclasses.replace(
         claim_of("003:76"), stated="", see="unweave see", figures={"a < b": MeasuredFigure(1.0)}

@@ -14,7 +14,6 @@ from unweave_papers.paper000.image_flows import MeasuredFlow
 from unweave_papers.paper001 import experiments as of_001
 from unweave_papers.paper002 import encoders as all_images
 from unweave_papers.paper002 import experiments as of_002
-from unweave_papers.paper002.encoders import Attacked
 
 LOG_WIDTH = math.log(8 / 100)  # of a bin of the grid
 
@@ -111,7 +110,8 @@ def test_scores_under_attack_are_flat_fall_slightly_or_strongly(moved, fall, las
         "error of UniBound": [0.0, 0.1, 0.0],
     }
     copies = {name: scores[name] for name in ("BetaVAE", "FactorVAE")}
-    found = verdicts(of_002.compare_attacks({"a": Attacked((0.0, 1.0, 2.0), scores, copies, {}, {})}, None))
+    attacked = {"scores": scores, "identity": copies, "new alone": {}, "sampled": {}}
+    found = verdicts(of_002.compare_attacks({"a": attacked}, None))
     assert found == expected
 
 
@@ -123,7 +123,8 @@ def test_unibound_can_fall_only_from_above_its_error(first, error, defined):
     scores = {"BetaVAE": flat, "FactorVAE": flat, "MIG": flat, "UniBound": [start, 0.0]}
     scores["error of UniBound"] = [0.0, error * 1.01 * start / of_002.TWO_SIDED]
     copies = dict.fromkeys(("BetaVAE", "FactorVAE"), flat)
-    *_, check = of_002.compare_attacks({"a": Attacked((0.0, 1.0), scores, copies, {}, {})}, None)
+    attacked = {"scores": scores, "identity": copies, "new alone": {}, "sampled": {}}
+    *_, check = of_002.compare_attacks({"a": attacked}, None)
     assert check.verdict == ("holds" if defined else "undecided")
     assert ("already about 0" in check.here) is not defined
 
@@ -209,7 +210,7 @@ def test_the_total_correlation_may_fall_by_a_twentieth(last, verdict):
 def test_the_drop_after_the_core_is_between_sorted_entropies():
     none = np.empty(0)
     flow = MeasuredFlow("", 0.0, np.array([1.0, 7.0, 4.0, 2.0]), none, 1.0, none, none, none, none)
-    groups = [core_flows.CoreFlows(core, (flow,)) for core in (1, 2, 3)]
+    groups = {core: [flow] for core in (1, 2, 3)}
     shown = {check.claim: check.here for check in core_flows.compare_core(groups, None)}
     drops = [shown[f"core of {core}: drop of the sorted entropies after the core, nats"] for core in (1, 2, 3)]
     assert drops == ["3.00", "2.00", "1.00"]
@@ -230,6 +231,6 @@ def test_core_and_rest_share_less_than_other_pairs(between, within, inside, verd
     information[:2, :2], information[2:, 2:] = inside, within
     none = np.empty(0)
     flow = MeasuredFlow("", 0.0, -np.arange(6.0), information, 1.0, none, none, none, none)
-    checks = core_flows.compare_information([core_flows.CoreFlows(2, (flow,))], None)
+    checks = core_flows.compare_information({2: [flow]}, None)
     [check] = [check for check in checks if "mutual information than other pairs" in check.claim]
     assert (check.verdict, check.here.split(",")[0]) == (verdict, f"{between:.4f} between")

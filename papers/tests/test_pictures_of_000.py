@@ -89,7 +89,7 @@ def test_flows_are_trained_once_and_kept(tmp_path):
 def test_the_knee_has_to_lie_at_the_core():
     good, bad = [3.0] * 5 + [0.0] * 20, [3.0] * 12 + [0.0] * 13
     for entropies, holds in ((good, True), (bad, False)):
-        checks = list(core_flows.compare_core([core_flows.CoreFlows(5, (flow(entropies),))], Options(Path())))
+        checks = list(core_flows.compare_core({5: [flow(entropies)]}, Options(Path())))
         verdicts = {check.claim: check for check in checks}
         assert verdicts["core of 5: the largest drop comes after"].holds is holds
 
@@ -100,17 +100,17 @@ def test_the_first_latents_are_counted_if_they_are_of_the_core():
         ([0.0] * 20 + [3.0] * 5, "0"),
         ([3.0] * 4 + [0, 3.0], "4"),
     ):
-        checks = list(core_flows.compare_core([core_flows.CoreFlows(5, (flow(entropies),))], Options(Path())))
+        checks = list(core_flows.compare_core({5: [flow(entropies)]}, Options(Path())))
         assert next(check for check in checks if "core latents among" in check.claim).here == n_core
 
 
 def test_diverged_flows_are_counted_and_not_compared():
     lost = dataclasses.replace(flow([0.0]), problem="The likelihood is not finite at step 3.")
-    group = core_flows.CoreFlows(5, (lost, flow([3.0] * 5 + [0.0] * 20)))
-    checks = list(core_flows.compare_core([group], Options(Path())))
+    group = [lost, flow([3.0] * 5 + [0.0] * 20)]
+    checks = list(core_flows.compare_core({5: group}, Options(Path())))
     assert checks[-1].here == "1 of 2 diverged"
     assert checks[-1].verdict == "holds in part"
-    alone = list(core_flows.compare_core([core_flows.CoreFlows(5, (lost,))], Options(Path())))
+    alone = list(core_flows.compare_core({5: [lost]}, Options(Path())))
     assert any(check.verdict == "undecided" for check in alone)
 
 
@@ -118,13 +118,12 @@ def test_the_wavelet_flow_has_to_share_less_at_the_same_cost():
     entropies = [3.0] * 4 + [2.0] * 12 + [1.0] * 48
     matrix = np.full((64, 64), 0.01)
     matrix[:4, :4] = 0.2
-    scales = (slice(0, 4), slice(4, 16), slice(16, 64))
     wavelet = flow(entropies, matrix, total_correlation=30.0)
     for glow, verdicts in (
         (flow(entropies, total_correlation=60.0), ["holds"] * 4),
         (flow(entropies, total_correlation=20.0, held_out=0.1), ["does not hold", "does not hold", "holds", "holds"]),
     ):
-        both = wavelet_flows.TwoKinds("GLOW-like", "wavelet", (glow,), (wavelet,), scales)
+        both = {"GLOW-like": [glow], "wavelet": [wavelet]}
         assert [c.verdict for c in wavelet_flows.compare_wavelet(both, Options(Path())) if c.is_claim] == verdicts
 
 

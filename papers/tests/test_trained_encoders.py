@@ -23,7 +23,6 @@ from unweave_papers.paper002.encoders import attacked_information
 from unweave_papers.paper002.experiments import compare_attacks, compare_scores
 from unweave_papers.paper004 import encoders as measured_encoders
 from unweave_papers.paper004.encoders import (
-    Measured,
     best_single_code_accuracy,
     correlations,
     resampled,
@@ -113,8 +112,8 @@ def test_rank_correlations():
     one_by_one = [spearman(first[some], other[some]) for some in rows]
     assert resampled(first, other) == pytest.approx(one_by_one, nan_ok=True)
     assert np.isnan(resampled(first, np.where(first > 7, np.nan, first))).all()
-    measured = Measured(("one", "two"), tuple("abcdefghi"), {"m": np.stack([first, -first])}, np.stack([first, first]))
-    assert correlations(measured).of("m").tolist() == [1, -1]
+    found = correlations(("one", "two"), {"m": np.stack([first, -first])}, np.stack([first, first]))
+    assert found.of("m").tolist() == [1, -1]
 
 
 def test_004_decides_by_resampled_encoders():
@@ -125,7 +124,7 @@ def test_004_decides_by_resampled_encoders():
         target + 0.1 * rng.normal(size=target.shape), rng.normal(size=target.shape)))  # fmt: skip
     found = []
     for metrics in (close, apart):
-        given = correlations(Measured(("one", "two"), tuple(map(str, range(30))), metrics, target))
+        given = correlations(("one", "two"), metrics, target)
         found.append([row.verdict for row in compare_accuracy(given, None) if row.is_claim][:2])
     assert found == [["undecided", "holds"], ["holds", "holds"]]
 
@@ -240,16 +239,17 @@ def test_002_rows_by_budget(tmp_path, codes, monkeypatch):
 
 def test_002_attack_on_a_clean_encoder(tmp_path, codes, monkeypatch):
     """UniBound falls under the attack, MIG falls slightly, and unmixed copies do not change intervention scores."""
-    monkeypatch.setattr(attacked_encoders, "STRENGTHS", (0.0, 5.0))
+    monkeypatch.setattr(attacked_encoders, "ATTACK_STRENGTHS", (0.0, 5.0))
     monkeypatch.setattr(attacked_encoders, "ROWS_OF_DECOMPOSITION", 300)
     monkeypatch.setattr(attacked_encoders, "ATTACK_DRAWS", MixtureSampling(200))
     for name in ("mixed", "entangled"):
         (codes / f"{name}.npz").unlink()
     found = attacked_encoders.attacked_encoders(Options(tmp_path / "out", codes=codes, n_rows=1000))
-    scores = found["clean"].scores
+    scores = found["clean"]["scores"]
     assert scores["UniBound"][1] < 0.5 * scores["UniBound"][0]
     assert scores["MIG"][1] > 0.6 * scores["MIG"][0]
-    assert found["clean"].identity["FactorVAE"][1] == pytest.approx(found["clean"].identity["FactorVAE"][0], abs=0.05)
+    copies = found["clean"]["identity"]["FactorVAE"]
+    assert copies[1] == pytest.approx(copies[0], abs=0.05)
     checks = {check.claim: check for check in compare_attacks(found, Options("nowhere"))}
     assert checks["clean: UniBound falls strongly"].holds
 

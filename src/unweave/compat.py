@@ -51,7 +51,6 @@ __all__ = [
 ]
 
 CORRELATIONS: dict[str, Correlation] = {"pearson": Pearson(), "spearman": Spearman()}
-
 Mode = Literal["r2", "adjusted_r2", "pearson", "spearman"]
 
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -197,6 +197,10 @@ class OutputReader:
             )
         return arrays
 
+    def all_arrays(self, encoder: Encoder, batches: Iterable[Any]) -> dict[str, NDArray[np.float32]]:
+        """Named arrays of batches of images, one after another."""
+        return joined_arrays([self.arrays(encoder(batch), len(batch)) for batch in batches])
+
     def _parts(self, output: Any) -> dict[str, Any]:
         if isinstance(output, Posterior):
             tables = {CATEGORY + name: table for name, table in output.categories.items()}
@@ -261,6 +265,11 @@ class OutputReader:
                 "The encoder returned a negative standard deviation: use --spread log_variance if it is a log-variance."
             )
         return spread
+
+
+def joined_arrays(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """The arrays of all parts by name, one part after another."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _is_table(output: Sequence[Any]) -> bool:
@@ -359,11 +368,12 @@ def encode(
             key = f"{start:09}-{stop:09}"
             part = None if store is None else store.arrays(key)
             if part is None:
-                part = _encoded_stretch(encoder, reader, dataset, indices[start:stop], batch_size)
+                batches = (indices[a:b] for a, b in _stretches(stop, batch_size, start))
+                part = reader.all_arrays(encoder, map(dataset.images, batches))
                 if store is not None:
                     store.add_arrays(key, part)
             parts.append(part)
-        arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        arrays = joined_arrays(parts)
         groups = getattr(dataset, "row_groups", None)
         groups = None if groups is None else groups[indices]
         encoded = Encoded(arrays, dataset.factors(indices), dataset.factor_names, dataset.kinds, indices, note, groups)
@@ -394,7 +404,7 @@ def _of_own_images(model: Any, images: Any, factors: object, batch_size: int, sp
         raise InputError("There are no images: pass an array of images, or batches of them.")
     if factors is None and len(beside) == len(codes):
         factors = np.concatenate(beside)
-    arrays = {name: np.concatenate([part[name] for part in codes]) for name in codes[0]}
+    arrays = joined_arrays(codes)
     n_rows = len(arrays["codes"])
     note = {"model": getattr(model, "__qualname__", type(model).__name__), "rows": n_rows}
     if factors is None:
@@ -441,18 +451,8 @@ def _folder_of_parts(out: str | Path) -> Path:
     return path.with_name(f"{path.name if short else hashlib.sha256(os.fsencode(path.name)).hexdigest()}.parts")
 
 
-def _stretches(n_rows: int, length: int) -> Iterator[tuple[int, int]]:
-    return ((start, min(start + length, n_rows)) for start in range(0, n_rows, length))
-
-
-def _encoded_stretch(
-    encoder: Encoder, reader: OutputReader, dataset: DataSet, indices: NDArray[np.int64], batch_size: int
-) -> dict[str, NDArray[Any]]:
-    batches = []
-    for start, stop in _stretches(len(indices), batch_size):
-        images = dataset.images(indices[start:stop])
-        batches.append(reader.arrays(encoder(images), len(images)))
-    return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
+def _stretches(n_rows: int, length: int, first: int = 0) -> Iterator[tuple[int, int]]:
+    return ((start, min(start + length, n_rows)) for start in range(first, n_rows, length))
 
 
 def _identity(note: Mapping[str, Any], probe: Mapping[str, NDArray[Any]], batch_size: int) -> dict[str, Any]:

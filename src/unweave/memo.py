@@ -20,16 +20,10 @@ def memoised(
 ) -> Callable[[Callable[Concatenate[Evidence, P], R]], Callable[Concatenate[Evidence, P], R]]:
     """Decorator that caches results of a function of evidence and hashable arguments on the evidence itself.
 
-    Parameters
-    ----------
-    on : {"factors", "codes", "both"}
-        Which data the function uses. If it uses the factors or the codes only, it is computed on the original and
-        shared with every `Evidence.permuted`, which permutes the rows of the factors and leaves the codes in place.
-    by_row : bool
-        For ``on="factors"``: the result is a tuple of arrays whose first axis is the rows. For permuted evidence the
-        rows of these arrays are permuted as well.
-
-    Cached arrays become read-only, because scores share them with other metrics.
+    ``on`` says which data the function uses. If it uses the factors or the codes only, it is computed on the original
+    and shared with every `Evidence.permuted`, which permutes the rows of the factors and leaves the codes in place.
+    With ``by_row`` (for factors) the result is a tuple of arrays whose first axis is the rows, which are permuted as
+    well. Cached arrays become read-only, because scores share them with other metrics.
     """
 
     def decorate(function: Callable[Concatenate[Evidence, P], R]) -> Callable[Concatenate[Evidence, P], R]:
@@ -51,6 +45,12 @@ def memoised(
         return remembered  # type: ignore[return-value]
 
     return decorate
+
+
+def hand_over(function: Callable[[Evidence], R], source: Evidence, *receivers: Evidence) -> None:
+    """Take the result of a memoised function for the receivers from the source, instead of computing it for each."""
+    for receiver in receivers:
+        receiver._memo[function.__wrapped__, (), ()] = function(source)  # type: ignore[attr-defined]
 
 
 DRAWN_TOGETHER = 10

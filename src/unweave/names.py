@@ -52,8 +52,6 @@ _TABLE: tuple[tuple[str, dict[str, str]], ...] = (
     ("verbose", {"progress": "progress=True"}),
 )
 ELSEWHERE = {word: here for words, here in _TABLE for word in words.split()}
-
-
 MOST_LISTED = 25
 
 

@@ -20,7 +20,21 @@ class Progress:
     """
 
     def __init__(self, show: Callable[[str, float], None]) -> None:
-        self._show, self._begun = show, 0.0
+        self._show_below, self._begun, self._results = show, 0.0, ""
+
+    def _show(self, text: str, done: float) -> None:
+        self._show_below(f"{self._results}\n{text}" if self._results and text else text, done)
+
+    def results(self, lines: str) -> None:
+        """Show first results above the texts of all steps that follow.
+
+        >>> progress = Progress(lambda text, done: print(text))
+        >>> progress.results("mcc 0.83")
+        >>> progress.step("noise floors")
+        mcc 0.83
+        noise floors
+        """
+        self._results = lines
 
     def advance(self, n_steps: int = 1, text: str = "") -> None:
         """Report that this many more steps are finished."""

@@ -8,13 +8,15 @@ import re
 import secrets
 import stat
 import time
+import tomllib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeVar
 
-from unweave.errors import FileError
+from unweave.errors import FileError, OptionError, UnweaveError
 
+T = TypeVar("T")
 # short, so that it is legal wherever the name of the file is, and random, so that nobody else has it
 UNFINISHED = re.compile(r"\.unweave-[0-9a-f]{16}\.unfinished")
 
@@ -55,6 +57,20 @@ def write_output(path: str | Path, text: str) -> None:
         write_whole(path, lambda file: file.write(text.encode()))
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror}; name another file.") from None
+
+
+def read_toml(path: Path, made: Callable[[dict[str, Any]], T]) -> T:
+    """What ``made`` makes of the content of a TOML file; what it refuses names the file."""
+    try:
+        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{path} is not a TOML file: {error}.") from None
+    try:
+        return made(declared)
+    except UnweaveError as error:
+        raise OptionError(f"In {path}: {error}") from None
 
 
 def _replace(target: Path, before: int | None, write: Callable[[IO[bytes]], object]) -> None:

@@ -158,18 +158,28 @@ def test_importing_the_package_imports_nothing_heavy():
 def test_scoring_imports_no_optional_package():
     loaded = modules_after(
         "import unweave; z = [[float(i % 7), float(i % 5)] for i in range(60)]; "
-        "unweave.evaluate(z, z, metrics=['mcc', 'r2', 'mig'])"
+        "unweave.evaluate(z, z, metrics=['mcc', 'r2', 'mig'], budget=0.1)"
     )
     assert not {"torch", "matplotlib", "jinja2", "lightgbm"} & loaded  # scikit-learn itself imports pandas if there
 
 
-def test_training_imports_no_metric():
-    loaded = modules_after(
-        "import tempfile, unweave.models, unweave.models.training_file, unweave.neural.decoders, unweave.datasets\n"
-        "from unweave.cli import main; main(['train', '--help'], standalone_mode=False)\n"
-        "arguments = 'train vae small_sprites --steps 1 --no-pictures'\n"
-        "main([*arguments.split(), '--out', tempfile.mkdtemp()], standalone_mode=False)"
-    )
-    rooms = {name.split(".")[1] for name in loaded if name.startswith("unweave.")}
-    assert "evidence" in rooms
-    assert not {"metrics", "trust", "evaluation", "report", "sweeps", "auditing"} & rooms
+TRAINING = """
+import sys, unweave.models, unweave.models.training_file, unweave.neural.decoders, unweave.datasets
+from unweave.cli import main
+main(['train', '--help'], standalone_mode=False)
+for options in (['--no-pictures'], []):
+    folder = sys.argv[1] + '/pictures' * (not options)
+    main(['train', 'vae', 'small_sprites', '--steps', '1', '--out', folder, *options], standalone_mode=False)
+    print(*{name.split('.')[1] for name in sys.modules if name.startswith('unweave.')})
+"""
+
+
+def test_training_imports_no_metric(tmp_path):
+    """Models are leaves: a training needs nothing that is above them, and with pictures the report alone."""
+    command = [sys.executable, "-c", TRAINING, str(tmp_path / "runs")]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    plain, with_pictures = (rooms for rooms in map(set, map(str.split, lines)) if "evidence" in rooms)
+    assert not {"metrics", "trust", "evaluation", "report", "sweeps", "auditing", "card"} & plain
+    assert {"models", "report"} <= with_pictures
+    assert not {"metrics", "trust", "evaluation", "sweeps", "card"} & with_pictures
+    assert list(tmp_path.rglob("losses.png")) == [tmp_path / "runs" / "pictures" / "losses.png"]

@@ -41,6 +41,7 @@ def text_of(node):
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
+@functools.cache
 def purposes():
     found = set()
     for path, node in calls():
@@ -49,9 +50,6 @@ def purposes():
         elif path.parts[0] == "models" and called(node) in OF_MODELS and node.args:
             found.add(text_of(node.args[0]))
     return sorted(found - {None})
-
-
-PURPOSES = purposes()
 
 
 def user_draws(draw_of):
@@ -98,7 +96,7 @@ USERS = {
 def our_draws():
     """The same draws from every stream of the package, and from its seeds for other libraries."""
     orders, normals = {}, {}
-    for purpose in PURPOSES:
+    for purpose in purposes():
         for seed in SEEDS:
             number = seed % 3
             orders[tuple(random_stream(seed, purpose, number).permutation(N).tolist())] = purpose
@@ -118,7 +116,7 @@ def test_a_stream_is_found_where_it_is_the_users(our_draws):
     """The comparison notices coincidence: the streams that the package had before were the user's."""
     orders, _ = user_draws(USERS["default_rng"])
     assert tuple(np.random.default_rng([0, 0]).permutation(N).tolist()) in orders
-    assert len(our_draws[0]) == len(PURPOSES) * len(SEEDS)
+    assert len(our_draws[0]) == len(purposes()) * len(SEEDS)
 
 
 def state(generator):
@@ -128,7 +126,7 @@ def state(generator):
 def test_no_two_purposes_seeds_or_numbers_share_a_stream():
     numbers = [(), (1,), (1, 0), (1, 1), (0, 0), (2, 0, 0), (2, 0)]
     ours = [
-        state(random_stream(seed, purpose, *each)) for purpose in PURPOSES for seed in range(10) for each in numbers
+        state(random_stream(seed, purpose, *each)) for purpose in purposes() for seed in range(10) for each in numbers
     ]
     assert len(set(ours)) == len(ours)
     theirs = {state(np.random.default_rng(entropy)) for entropy in [*SEEDS, *np.ndindex(20, 20), *np.ndindex(5, 5, 5)]}
@@ -137,7 +135,7 @@ def test_no_two_purposes_seeds_or_numbers_share_a_stream():
 
 
 def test_seeds_for_other_libraries_are_no_seeds_that_people_choose():
-    ours = [random_seed(seed, purpose) for purpose in PURPOSES for seed in SEEDS]
+    ours = [random_seed(seed, purpose) for purpose in purposes() for seed in SEEDS]
     assert len(set(ours)) == len(ours)
     assert min(ours) > 10_000
     assert max(ours) < 2**32  # the largest seed of scikit-learn
@@ -164,5 +162,5 @@ def test_nothing_uses_the_random_module():
 
 
 def test_the_purposes_are_found():
-    assert len(PURPOSES) > 50
-    assert {"folds", "null draws", "world", "encoder", "permuted rows", "encoded images"} <= set(PURPOSES)
+    assert len(purposes()) > 50
+    assert {"folds", "null draws", "world", "encoder", "permuted rows", "encoded images"} <= set(purposes())

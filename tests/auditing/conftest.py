@@ -1,8 +1,12 @@
 import functools
+import sys
+from pathlib import Path
 
 import pytest
 
 from unweave.auditing.measurement import Case
+
+sys.path.append(str(Path(__file__).parents[2] / "docs"))  # the tables of the documents
 
 
 @pytest.fixture(autouse=True, scope="session")

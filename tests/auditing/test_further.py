@@ -7,7 +7,6 @@ import pytest
 
 from unweave.auditing import Audit, audit, audit_all
 from unweave.auditing import run as everything
-from unweave.auditing.catalogue import further_table, table_data
 from unweave.auditing.measurement import FURTHER, Case, further_points
 from unweave.metrics import mcc
 from unweave.synthetic.worlds import Independent, Levelled, Reordered
@@ -53,6 +52,9 @@ def test_a_good_metric_has_no_remarks_and_answers(small):
     assert again == pytest.approx(found["levels"].worst_case.number)
     assert Audit.from_json(found.to_json()) == found
     assert "does not change with the number of rows" in str(found)
+    from audited import table_data
+    from generate import further_table
+
     assert "| `mcc` | " in further_table(table_data([found]))
 
 

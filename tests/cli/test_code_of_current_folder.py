@@ -100,10 +100,10 @@ def test_every_command(folder):
 @pytest.mark.parametrize(
     "start", [[Path(sys.executable).with_name("unweave")], [sys.executable, "-m", "unweave"]], ids=["script", "module"]
 )
-def test_score_as_a_process(folder, start):
+def test_a_command_as_a_process(folder, start):
     if not Path(start[0]).exists():
         pytest.skip("the script unweave is not installed here")
-    assert "mcc" in finished(folder, *start, "score", "data.npz", "--quick", "--metrics", "mcc")
+    assert "mcc" in finished(folder, *start, "explain", "mcc")
 
 
 def test_the_files_would_be_executed_if_the_folder_were_on_the_path(folder):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators import correlation
-from unweave.estimators.correlation import Pearson, best_matching, matched_correlation_by_chance
+from unweave.estimators import Pearson, correlation
+from unweave.estimators.correlation import best_matching, matched_correlation_by_chance
 from unweave.metrics.matrices import correlation_matrix
 from unweave.randomness import random_stream
 

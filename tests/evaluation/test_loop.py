@@ -222,6 +222,14 @@ class TestJobs:
         one, two = (evaluate(FACTORS, CODES, metrics=chosen, n_jobs=n_jobs, quick=True) for n_jobs in (1, 2))
         assert one == two
 
+    def test_floors_intervals_and_verdicts_do_not_depend_on_threads(self):
+        one, two = (evaluate(FACTORS, CODES, metrics=["mcc", "r2", "mig"], n_jobs=n_jobs) for n_jobs in (1, 2))
+        seconds = {row.seconds for row in (*one.rows, *two.rows)}
+        texts = [found.to_json() for found in (one, two)]
+        for number in seconds:
+            texts = [text.replace(f'"seconds": {number}', '"seconds": 0') for text in texts]
+        assert texts[0] == texts[1]
+
     @pytest.mark.parametrize("budget", [float("nan"), -1, "30", None], ids=str)
     def test_what_is_not_a_time(self, budget):
         with pytest.raises(OptionError, match=r"budget=.* is not a time: use a number of seconds from 0"):
@@ -301,11 +309,13 @@ def test_progress_tells_every_step_and_draw(monkeypatch):
     monkeypatch.setattr(loop, "progress_bar", recorded)
     compare(FACTORS, {"a": CODES, "b": -CODES}, metrics="mcc", budget=1e3)
     _, *shown = said
-    texts = [text for text, _ in shown]
+    scores = [f"{name}: mcc {mcc(FACTORS, CODES).value:.2f}" for name in "ab"]
+    assert all(text.split("\n")[:-1] == scores for text, _ in shown[2:])
+    texts = [text.split("\n")[-1] for text, _ in shown]
     assert all(done >= 0 for _, done in shown)
     assert texts[:4] == ["mcc of a", "mcc of b", "diagnosis of a", "intervals of a"]
     assert "noise floors of a: draw 7 of 99" in texts
-    assert "noise floors of b: draw 29 of 99" in texts
+    assert "noise floors of b: draw 10 of 99" in texts
     assert texts[-2:] == ["verdicts of b", "comparisons"]
 
 
@@ -314,7 +324,7 @@ def test_one_representation_is_neither_named_nor_compared(monkeypatch):
 
     @contextlib.contextmanager
     def recorded(n_steps, wanted, **options):
-        yield Progress(lambda text, done: said.append(text.split(":")[0]))
+        yield Progress(lambda text, done: said.append(text.split("\n")[-1].split(":")[0]))
 
     monkeypatch.setattr(loop, "progress_bar", recorded)
     found = evaluate(FACTORS, CODES, metrics="mcc", budget=0.0)

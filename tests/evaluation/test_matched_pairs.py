@@ -5,14 +5,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from unweave import Evidence
 from unweave.evaluation.loop import MOST_FACTORS, ROWS_OF_PICTURE, matched_pairs
+from unweave.metrics import identification
 
 
 def drawn(factors, codes, chosen, purity, constant=()):
     names = [f"z{j}" for j in range(factors.shape[1])], [f"c{i}" for i in range(codes.shape[1])]
     evidence = SimpleNamespace(
         factors=factors, codes=codes, factor_names=names[0], code_names=names[1], constant_factors=constant,
-        n_rows=len(factors),
+        n_rows=len(factors), has_blocks=False, factor_units={name: np.array([j]) for j, name in enumerate(names[0])},
+        code_units=dict.fromkeys(names[1]),
     )  # fmt: skip
     parts = {"chosen_matrix": np.array(chosen), "purity_matrix": np.array(purity, dtype=float)}
     return matched_pairs(evidence, SimpleNamespace(parts=parts))
@@ -51,3 +54,18 @@ def test_of_many_rows_150_are_drawn_with_the_first_and_the_last(n_rows):
 def test_of_many_factors_the_first_24_are_drawn():
     table = np.random.default_rng(0).normal(size=(20, MOST_FACTORS + 1))
     assert len(drawn(table, table, np.eye(MOST_FACTORS + 1), np.eye(MOST_FACTORS + 1))) == 24
+
+
+def test_a_block_is_drawn_by_its_readout():
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(300, 3))
+    inside = np.column_stack([factors[:, 2], rng.normal(size=300)])
+    blocks = {"b": factors[:, :2] @ rng.normal(size=(2, 2)), "a": inside}
+    evidence = Evidence(factors, blocks, factor_groups={"pose": [0, 1]})
+    (pair,) = matched_pairs(evidence, identification(evidence))
+    assert (pair.factor, pair.code) == ("factor 2", "a")
+    assert np.corrcoef(pair.x, pair.y)[0, 1] > 0.99
+    blocks = {"first": rng.normal(size=(300, 3)), "second": factors[:, :2] @ [[1.0, 1.0], [1.0, -1.0]]}
+    pairs = matched_pairs(Evidence(factors[:, 0], blocks), identification(factors[:, 0], blocks))
+    assert [pair.code for pair in pairs] == ["second"]
+    assert np.corrcoef(pairs[0].x, pairs[0].y)[0, 1] > 0.99

@@ -86,7 +86,15 @@ def test_representations_are_compared_on_the_same_rows():
 def test_concepts_and_dictionaries_on_the_command_line(tmp_path):
     np.save(tmp_path / "concepts.npy", CONCEPTS)
     sparse.save_npz(tmp_path / "codes.npz", SPARSE)
-    words = ["score", str(tmp_path / "concepts.npy"), str(tmp_path / "codes.npz"), "--metrics", "concepts"]
+    words = [
+        "score",
+        str(tmp_path / "concepts.npy"),
+        str(tmp_path / "codes.npz"),
+        "--metrics",
+        "concepts",
+        "--budget",
+        "1",
+    ]
     ran = CliRunner().invoke(main, words)
     assert ran.exit_code == 0, ran.output
     assert "3 of 300 codes depend on a concept (false-discovery rate 5 %)" in " ".join(ran.stdout.split())

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from unweave.errors import InputError
-from unweave.evidence import Evidence
+from unweave.evidence import Evidence, FactorKind
 from unweave.evidence.columns import DenseColumns, within_reach
-from unweave.evidence.kinds import FactorKind, inferred_kind
+from unweave.evidence.kinds import inferred_kind
 from unweave.evidence.splits import clusters
 
 

@@ -67,7 +67,7 @@ def test_subjects_are_noticed_and_held_out_as_a_whole(seed, noise, n_subjects, n
 
 def test_the_identity_of_subjects_is_not_trusted():
     rng = np.random.default_rng(1)
-    subject = rng.permutation(np.repeat(np.arange(25), 40))
+    subject = rng.permutation(np.repeat(np.arange(25), 16))
     factors, codes = rng.normal(size=(25, 2))[subject], rng.normal(size=(25, 8))[subject]
     found = evaluate(factors, codes, metrics=["identification", "r2", "mcc"], progress=False)
     assert all(row.score.value < 0.1 or row.level != "trust" for row in found.rows)

@@ -232,37 +232,42 @@ def test_a_bare_array_has_no_names(folder, options):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("factor a,factor a,code 0\n1,2,3\n", "two columns called 'factor a': give every column a name of its own"),
-        ("factor a, factor a,code 0\n1,2,3\n", "two columns called 'factor a'"),
+        ("", "cannot be read as a .csv table"),
         ("factor a,code 0\n1,2,3\n", "cannot be read as a .csv table .*line 2 has 3 fields and the header 2"),
         (b"factor a,code 0\n\xff\xfe,2\n", "cannot be read as a .csv table .*utf-8"),
+        ("factor a,factor a,code 0\n1,2,3\n", "two columns called 'factor a': give every column a name of its own"),
+        ("factor b, factor a,factor a\n1,2,3\n", "has two columns called 'factor a'"),
+        ("factor a;code x\n1.5;2.5\n", "is separated by semicolons: save it with commas"),
+        ("factor a;code x\n1,5;2,5\n", "is separated by semicolons: .* points in numbers"),
+        ("a;b;c,d\n1,2,3\n", "is separated by semicolons"),
+        ("a|b;c|d\n1,2,3\n", "is separated by bars"),
+        ("factor a\tcode x\n1.5\t2.5\n", "is separated by tabs"),
+        ("1,2.5\n1,2\n", "has numbers in its first row: put the names of the columns there"),
+        *(
+            (f"{header}\n1,2\n", "does not say which of its columns are factors and which are codes")
+            for header in ("factor a,size", "code a,size", "size,hue")
+        ),
     ],
     ids=str,
 )
-def test_tables_with_broken_lines(folder, text, message):
+def test_tables_that_cannot_be_read_say_why(folder, text, message):
     with pytest.raises(FileError, match=message):
         read_files(csv(folder, text))
 
 
-class TestFactorsOfSeveralFiles:
-    def test_the_same_factors(self):
-        table = pl.DataFrame({"a": [1.0, None], "b": ["x", "y"]})
-        refuse_different_factors({"A": table, "B": table.clone(), "C": table.clone()})
-
-    @pytest.mark.parametrize(
-        "other",
-        [
-            {"a": [1.0, None], "b": ["x", "z"]},
-            {"a": [None, 1.0], "b": ["x", "y"]},
-            {"a": [1.0, None], "c": ["x", "y"]},
-            {"a": [1.0], "b": ["x"]},
-        ],
-        ids=str,
-    )
-    def test_different_factors(self, other):
-        table = pl.DataFrame({"a": [1.0, None], "b": ["x", "y"]})
-        with pytest.raises(FileError, match=r"B and A have different factors: .* same samples, in the same order"):
-            refuse_different_factors({"A": table, "B": pl.DataFrame(other)})
+def test_files_of_the_same_samples_have_the_same_factors():
+    given = {"a": [1.0, None], "b": ["x", "y"]}
+    refuse_different_factors({"A": pl.DataFrame(given), "B": pl.DataFrame(given), "C": pl.DataFrame(given)})
+    refuse_different_factors({"A": {"x": [1.0, np.nan]}, "B": {"x": [1.0, np.nan]}})
+    for other in (
+        {"a": [1.0, None], "b": ["x", "z"]},
+        {"a": [None, 1.0], "b": ["x", "y"]},
+        {"a": [1.0, 2.0], "b": ["x", "y"]},
+        {"a": [1.0, None], "c": ["x", "y"]},
+        {"a": [1.0], "b": ["x"]},
+    ):
+        with pytest.raises(FileError, match=r"C and A have different factors: .* same samples, in the same order"):
+            refuse_different_factors(dict(zip("ABC", map(pl.DataFrame, (given, given, other)), strict=True)))
 
 
 Z = np.random.default_rng(0).normal(size=(40, 2))
@@ -288,28 +293,6 @@ def ended(*words):
     assert done.exit_code == 2, done.output
     assert isinstance(done.exception, SystemExit)
     return done.output.strip().splitlines()[-1]
-
-
-@pytest.mark.parametrize(
-    ("header", "rows", "message"),
-    [
-        (
-            ["factor a;code x"],
-            [row.replace(",", ";") for row in ROWS],
-            "is separated by semicolons: save it with commas",
-        ),
-        (["factor a\tcode x"], [row.replace(",", "\t") for row in ROWS], "is separated by tabs"),
-        (["factor a;code x"], ["1,5;2,5"] * 40, "is separated by semicolons: .* points in numbers"),
-        ([], ROWS, "has numbers in its first row: put the names of the columns there"),
-        (["factor a,factor a"], ROWS, "has two columns called 'factor a'"),
-        (["a,b"], ROWS, "does not say which of its columns are factors"),
-        ([], [], "cannot be read as a .csv table"),
-    ],
-    ids=["semicolons", "tabs", "decimal commas", "no header", "a name twice", "no roles", "empty"],
-)
-def test_tables_that_cannot_be_read_say_why(folder_odd_files, header, rows, message):
-    with pytest.raises(FileError, match=message):
-        read_files(csv_odd_files("table.csv", header, rows))
 
 
 def test_byte_order_marks_are_no_part_of_a_name(folder_odd_files):
@@ -457,23 +440,6 @@ def test_headers_that_are_taken(tmp_path, header, names):
     assert opened(tmp_path / "a.csv").names == names
 
 
-@pytest.mark.parametrize(
-    ("header", "message"),
-    [
-        ("a;b;c,d", "is separated by semicolons"),
-        ("a|b;c|d", "is separated by bars"),
-        ("a\tb", "is separated by tabs"),
-        ("1,2.5", "has numbers in its first row"),
-        ("a,b,b", "has two columns called 'b'"),
-        ("b, a,a", "has two columns called 'a'"),
-    ],
-)
-def test_headers_that_are_refused(tmp_path, header, message):
-    (tmp_path / "a.csv").write_text(f"{header}\n1,2,3\n")
-    with pytest.raises(FileError, match=message):
-        opened(tmp_path / "a.csv")
-
-
 def test_one_array_or_several(tmp_path):
     np.savez(tmp_path / "a.npz", x=np.arange(3.0), y=np.arange(3.0) + 1, z=np.arange(3.0) + 2)
     file = opened(tmp_path / "a.npz")
@@ -540,14 +506,6 @@ def test_names_and_kinds_of_an_archive_belong_to_its_own_arrays(tmp_path):
             read_files(tmp_path / "b.npz")
 
 
-def test_factors_with_the_same_missing_values_are_the_same():
-    one = {"x": [1.0, np.nan, 3.0]}
-    refuse_different_factors({"a": one, "b": {"x": [1.0, np.nan, 3.0]}})
-    for other in ({"x": [1.0, 2.0, 3.0]}, {"y": [1.0, np.nan, 3.0]}):
-        with pytest.raises(FileError, match="c and a have different factors"):
-            refuse_different_factors({"a": one, "b": one, "c": other})
-
-
 def test_parts_with_columns_in_another_order_are_refused(tmp_path):
     table = pl.DataFrame({"factor a": [1.0], "code b": [2.0]})
     table.write_parquet(tmp_path / "1.parquet")
@@ -611,13 +569,6 @@ def test_columns_of_a_folder_are_named_or_begin_as_they_should(tmp_path):
 def test_text_is_no_code(part):
     with pytest.raises(FileError, match=r"Column 'code e' of .* is String: codes are numbers"):
         part(e=["a", "b", "c"]).parts[0].some(0, 3)
-
-
-@pytest.mark.parametrize("header", ["factor a,size", "code a,size", "size,hue"])
-def test_a_table_needs_both_sides(tmp_path, header):
-    (tmp_path / "a.csv").write_text(f"{header}\n1,2\n")
-    with pytest.raises(FileError, match="does not say which of its columns are factors and which are codes"):
-        read_files(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize("names", [("format", "shape", "data"), ("format", "shape", "data", "codes")])

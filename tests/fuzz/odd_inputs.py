@@ -436,5 +436,5 @@ CONCEPT_FUNCTIONS = {
     "screened_codes": lambda z, c, odd: concepts.screened_codes(z, c, rate=odd if odd is not None else 0.1),
     "code_usage": lambda z, c, odd: concepts.code_usage(c),
     "dictionary_matching": lambda z, c, odd: concepts.dictionary_matching(z, c),
-    "concept_report": lambda z, c, odd: concept_report(z, c),
+    "concept_report": lambda z, c, odd: concept_report(z, c, budget=0.3),
 }

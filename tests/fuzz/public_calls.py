@@ -87,6 +87,7 @@ def public_callables():
 PUBLIC = public_callables()
 CALLED = [name for name in PUBLIC if name.rpartition(".")[2] not in (*NOT_CALLED, *RECORDS)]
 WEIGHTS = np.array([SMALL if name.rpartition(".")[2] in COSTLY else 1.0 for name in CALLED])
+CUMULATIVE = np.cumsum(WEIGHTS) / WEIGHTS.sum()
 ROWS = 60
 Z = np.random.default_rng(0).normal(size=(ROWS, 3))
 ODD = (
@@ -104,12 +105,17 @@ ODD = (
 )
 
 
+def drawn_name(rng):
+    """A public function or class; empty for a method of what one returned."""
+    return "" if rng.random() < 0.25 else CALLED[int(np.searchsorted(CUMULATIVE, rng.random(), side="right"))]
+
+
 def draw_public(seed):
     """A public function or class, or a method of what one returned, as a call without arguments, and its words."""
     rng = np.random.default_rng([3301, seed])
-    if rng.random() < 0.25:
+    name = drawn_name(rng)
+    if not name:
         return _record_call(rng)
-    name = str(rng.choice(CALLED, p=WEIGHTS / WEIGHTS.sum()))
     given, words = _arguments(rng, PUBLIC[name], name)
 
     def call():

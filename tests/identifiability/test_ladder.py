@@ -197,7 +197,7 @@ def test_own_codes_of_a_rotation_have_their_closed_form_and_are_0_on_average(d):
         found = ladder(z, z @ turns[k], quick=True)
         assert np.mean([row.own_codes for row in found.rows]) == pytest.approx(shares[k], abs=0.02)
         assert found.luck == pytest.approx(shares.mean(), abs=0.02)
-        scores = np.array([own_codes_beyond_luck(share, 1.0, found.luck, found.chance) for share in shares])
+        scores = np.array([own_codes_beyond_luck(share, 1.0, found.luck, found.chance) for share in shares[:1000]])
         assert found.own_codes == pytest.approx(scores[k], abs=0.05)
         assert abs(scores.mean()) < 0.05  # .27 for two and .08 for three factors without ``chance``
         assert scores.min() >= -1
@@ -215,7 +215,7 @@ def test_rotations_have_the_size_of_the_axes_test():
 
 @pytest.mark.parametrize("order", ["random", "sorted by a", "sorted by b"])
 def test_a_joint_function_is_found_in_any_order_of_rows(order):
-    for seed in range(10):
+    for seed in range(4):
         rng = np.random.default_rng([60, seed])
         a, b = rng.integers(0, 2, size=(2, 400))
         rows = {"random": np.arange(400), "sorted by a": np.lexsort([b, a]), "sorted by b": np.lexsort([a, b])}[order]
@@ -229,15 +229,15 @@ def test_a_joint_function_is_found_in_any_order_of_rows(order):
 def test_what_cannot_be_read_is_as_seldom_significant_as_the_level_says(kind):
     """Neither folds by class, which repeat chance, nor the choice between values and ranks make p-values too small."""
     p_values = []
-    for seed in range(60):
+    for seed in range(30):
         rng = np.random.default_rng([1, seed])
         factors, codes = rng.integers(0, 10 if kind == "10 classes" else 2, size=(200, 2)), rng.normal(size=(200, 3))
         if kind == "exclusive or":
             codes = (factors[:, :1] != factors[:, 1:]) + 0.1 * codes[:, :1]
         factors = rng.exponential(size=(200, 2)) if kind == "exponential" else factors.astype(str)
         p_values += [row.p_value for row in ladder(factors, codes, quick=True).rows]
-    assert np.mean(np.array(p_values) <= 0.05) <= 0.12  # .05 expected of 120; .12 has probability .002
-    assert np.mean(np.array(p_values) <= 0.5) <= 0.65
+    assert np.sum(np.array(p_values) <= 0.05) <= 9  # 3 expected of 60; 10 or more have probability .001
+    assert np.sum(np.array(p_values) <= 0.5) <= 42  # 30 expected
 
 
 @pytest.mark.parametrize("d", [3, 5, 8])
@@ -249,7 +249,7 @@ def test_one_code_of_its_own_is_not_a_random_mixture_whatever_the_others_are(d):
     assert ladder(z, codes, quick=True).axes_p_value <= 0.05
 
 
-@pytest.mark.parametrize("seed", range(5800, 5803))
+@pytest.mark.parametrize("seed", [5800, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (5801, 5802))])
 def test_joint_functions_are_never_absent_and_noise_level_is_no_code(seed):
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(1000, 3))
@@ -339,7 +339,7 @@ def test_heavy_tails_are_read_by_ranks_which_no_monotone_map_of_the_codes_change
     """t with 2 degrees of freedom: a few rows decide every variance of values."""
     shift = [1, 2, 0]
     plain, rungs_of_all = [], []
-    for seed in range(6):
+    for seed in range(3):
         z = np.random.default_rng(seed).standard_t(2, size=(600, 3))
         mixed = z + 0.5 * z[:, shift]
         found = [ladder(z, codes, quick=True) for codes in (mixed, np.cbrt(mixed), mixed**3)]

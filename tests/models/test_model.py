@@ -8,7 +8,7 @@ import torch
 from scipy import special, stats
 
 from unweave import InputError
-from unweave.datasets.interface import DataSet, Factor
+from unweave.datasets import DataSet, Factor
 from unweave.models import AAE, VAE, AnnealedVAE, BetaVAE, FactorVAE, Gaussian, JointVAE, TrainedModel, compared_runs
 from unweave.models import model as model_module
 from unweave.models.model import loss_curves, reconstructions, traversals

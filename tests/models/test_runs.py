@@ -368,18 +368,3 @@ def test_traversals_move_one_code_and_sort_by_information(blocks):
     assert [float(name.split("(")[1][:-1]) for name in rows] == sorted(
         (float(name.split("(")[1][:-1]) for name in rows), reverse=True
     )
-
-
-def test_training_with_pictures_loads_no_metrics(tmp_path):
-    """Models are leaves: a training needs neither metrics nor what is above them."""
-    script = (
-        "import sys\nfrom unweave.cli import main\n"
-        f"given = ['train', 'vae', 'small_sprites', '--steps', '2', '--out', {str(tmp_path / 'runs')!r}]\n"
-        "main(given, standalone_mode=False)\n"
-        "print(*{name.split('.')[1] for name in sys.modules if name.startswith('unweave.')})"
-    )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    rooms = set(found.stdout.splitlines()[-1].split())
-    assert (tmp_path / "runs" / "losses.png").exists()
-    assert {"models", "report"} <= rooms
-    assert not {"metrics", "trust", "evaluation", "sweeps", "card"} & rooms

@@ -164,15 +164,16 @@ def test_figure_2_torus(tmp_path):
     """About six minutes on one core."""
     from unweave_papers.experiment import Options
     from unweave_papers.paper000.flows import torus
+    from unweave_papers.paper000.pictures import n_on_diagonal
 
     alone, with_term = torus(Options(tmp_path)).values()
     truth = Torus().true_entropies
     assert with_term.distance_from(truth) < 0.1
-    assert with_term.total_correlation_per_latent < 0.03
-    assert with_term.rows_on_the_diagonal() == 20
+    assert with_term.total_correlation / 20 < 0.03
+    assert n_on_diagonal(with_term.cross_information) == 20
     assert alone.distance_from(truth) > 0.5
-    assert alone.total_correlation_per_latent > 0.3
-    assert alone.rows_on_the_diagonal() < 10
+    assert alone.total_correlation / 20 > 0.3
+    assert n_on_diagonal(alone.cross_information) < 10
 
 
 class Opened:

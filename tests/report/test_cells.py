@@ -4,9 +4,10 @@ import math
 
 import pytest
 
+from unweave import Unlabelled
 from unweave.auditing.run import _short
 from unweave.evaluation.results import GroupedScore
-from unweave.evaluation.unlabelled import RunFacts, RunPair, Unlabelled
+from unweave.evaluation.unlabelled import RunFacts, RunPair
 from unweave.report import html
 from unweave.report import tables as grouped_table
 from unweave.report import tables as runs

@@ -20,7 +20,7 @@ def folder(tmp_path_factory):
     turn = np.array([[0.6, 0.8], [-0.8, 0.6]])
     where = tmp_path_factory.mktemp("board")
     (where / "runs").mkdir()
-    options = {"metrics": ["identification", "r2"], "factor_names": ["size", "hue"]}
+    options = {"metrics": ["identification", "r2"], "factor_names": ["size", "hue"], "budget": 3}
     evaluate(factors, factors, **options).save(where / "runs" / "own.json")
     compare(factors, {"turned": factors @ turn, "noise": rng.normal(size=(400, 2))}, **options).save(where / "two.json")
     evaluate(factors, factors, metrics=["r2"], quick=True, factor_names=["pitch", "loudness"]).save(

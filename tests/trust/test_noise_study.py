@@ -87,10 +87,8 @@ def _share(score, value):
     return abs(value - (high if score.lower_is_better else low)) / (high - low)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [pytest.param(kind, marks=[pytest.mark.slow] * (kind not in ("levels", "mixed"))) for kind in KINDS_OF_NOISE],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS_OF_NOISE)
 def test_nulls_that_decide_are_enough(kind):
     """For fast metrics, the verdict with all 19 null scores is not "trust" either."""
     evidence = of_noise(kind, 60, 1)

@@ -8,6 +8,7 @@ import pytest
 from unweave import Evidence
 from unweave.metrics import r2
 from unweave.randomness import random_stream
+from unweave.responses.constraints import factor_constraints
 from unweave.trust import diagnose, without_codes
 from unweave.trust import effects as steps
 from unweave.trust.effects import CheckStep, _halves, _some_collapsed, steps_of
@@ -54,10 +55,21 @@ def found(monkeypatch):
         monkeypatch.setattr(steps, "Counterpart", SimpleNamespace(of=counterpart))
         monkeypatch.setattr(steps, "independent_draws", lambda evidence, names, n, seed: drawn)
         evidence = Evidence(RNG.normal(size=(n_rows, 3)), RNG.normal(size=(n_rows, 2)), factor_names=("a", "b", "c"))
-        diagnosis = SimpleNamespace(redundant_factors=redundant, free_pairs=pairs, dead_codes=dead)
+        diagnosis = SimpleNamespace(redundant_factors=redundant, free_pairs=pairs, dead_codes=dead, constraints=(PAIR,))
         return evidence, steps_of(evidence, diagnosis, seed=7), asked
 
     return of
+
+
+def test_constraints_are_searched_once_where_there_are_none():
+    """Draws of factors without constraints have none, so a metric that needs them does not search each draw."""
+    factors = RNG.normal(size=(400, 2)) @ [[1.0, 0.7], [0.0, 0.7]]
+    for last in (factors[:, 1], factors[:, 0] ** 2):
+        evidence = Evidence(np.column_stack([factors[:, 0], last]), factors)
+        diagnosis = diagnose(evidence)
+        drawn = steps_of(evidence, diagnosis).evidences
+        same = [factor_constraints(each) is factor_constraints(evidence) for each in drawn if each.n_rows != 200]
+        assert same == [not diagnosis.constraints] * len(same) != []
 
 
 def test_there_is_no_step_where_nothing_applies(found):

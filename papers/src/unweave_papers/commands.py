@@ -14,6 +14,7 @@ from unweave.cli.terminal import (
     kinds_in,
     names_in,
     one_sentence_errors,
+    option,
     print_json,
     print_wide,
     resumable,
@@ -27,30 +28,24 @@ def _names(_context: click.Context, _option: click.Parameter, text: str | None) 
 @click.command()
 @click.argument("paper", required=False)
 @click.argument("experiment", required=False)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("reproduced"),
-    show_default=True,
-    help="Folder for the results.",
-)
-@click.option("--seed", type=click.IntRange(0), help="The seed, or the first of several.")
-@click.option("--seeds", "n_seeds", metavar="N", type=click.IntRange(1, 10_000), help="Number of seeds.")
-@click.option("--rows", "n_rows", metavar="N", type=click.IntRange(1), help="Number of samples.")
-@click.option("--steps", "n_steps", metavar="N", type=click.IntRange(1), help="Training steps.")
-@click.option("--metrics", metavar="NAMES", callback=_names, help="Only these metrics, separated by commas: MCC-P,R2.")
-@click.option(
+@option("--out", "Folder for the results.", click.Path(path_type=Path), default=Path("reproduced"))
+@option("--seed", "The seed, or the first of several.", click.IntRange(0))
+@option("--seeds N", "Number of seeds.", click.IntRange(1, 10_000), to="n_seeds")
+@option("--rows N", "Number of samples.", click.IntRange(1), to="n_rows")
+@option("--steps N", "Training steps.", click.IntRange(1), to="n_steps")
+@option("--metrics NAMES", "Only these metrics, separated by commas: MCC-P,R2.", callback=_names)
+@option(
     "--protocol",
-    type=click.Choice(["ours", "authors"]),
-    help="How to compute: as here (default), or as the authors' released code does.",
+    "How to compute: as here (default), or as the authors' released code does.",
+    click.Choice(["ours", "authors"]),
 )
-@click.option("--authors-data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the authors' tables.")
-@click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the data set.")
-@click.option("--weights", metavar="DIR", type=click.Path(path_type=Path), help="Folder of trained weights.")
-@click.option("--codes", metavar="DIR", type=click.Path(path_type=Path), help="Folder of codes, in place of weights.")
-@click.option("--quick", is_flag=True, default=None, help="Smaller models and images, for a first look.")
-@click.option("--jobs", "n_jobs", metavar="N", type=int, help="Processes, -1 for all cores.")
-@click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
+@option("--authors-data DIR", "Folder of the authors' tables.", click.Path(path_type=Path))
+@option("--data DIR", "Folder of the data set.", click.Path(path_type=Path))
+@option("--weights DIR", "Folder of trained weights.", click.Path(path_type=Path))
+@option("--codes DIR", "Folder of codes, in place of weights.", click.Path(path_type=Path))
+@option("--quick", "Smaller models and images, for a first look.", default=None, is_flag=True)
+@option("--jobs N", "Processes, -1 for all cores.", int, to="n_jobs")
+@option("--cluster ADDRESS", "Compute on the Dask cluster whose scheduler is there.")
 @json_option
 def reproduce(paper: str | None, experiment: str | None, out: Path, as_json: bool, **given: Any) -> None:
     """Reproduce an experiment of a paper, and compare the results with the paper.
@@ -107,20 +102,14 @@ def reproduce(paper: str | None, experiment: str | None, out: Path, as_json: boo
 
 @click.command()
 @click.argument("what", nargs=-1, metavar="[check] [PAPER | PAPER:NUMBER]...")
-@click.option(
-    "--verdict", metavar="TEXT", help="Show only claims with this verdict, such as 'holds' or 'does not hold'."
-)
-@click.option(
-    "--budget", metavar="S", type=click.FloatRange(0), help="Seconds of computing. Claims that do not fit are skipped."
-)
-@click.option("--cheap", metavar="S", type=click.FloatRange(0), help="Check only claims that take less than this each.")
-@click.option(
-    "--record", "to_record", is_flag=True, help="Save the computed figures as the reference for later checks."
-)
-@click.option("--out", type=click.Path(path_type=Path), default=Path("reproduced"), show_default=True)
-@click.option("--weights", metavar="DIR", type=click.Path(path_type=Path), help="Folder of trained weights.")
-@click.option("--data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the data set.")
-@click.option("--authors-data", metavar="DIR", type=click.Path(path_type=Path), help="Folder of the authors' tables.")
+@option("--verdict TEXT", "Show only claims with this verdict, such as 'holds' or 'does not hold'.")
+@option("--budget S", "Seconds of computing. Claims that do not fit are skipped.", click.FloatRange(0))
+@option("--cheap S", "Check only claims that take less than this each.", click.FloatRange(0))
+@option("--record", "Save the computed figures as the reference for later checks.", to="to_record", is_flag=True)
+@option("--out", "", click.Path(path_type=Path), default=Path("reproduced"))
+@option("--weights DIR", "Folder of trained weights.", click.Path(path_type=Path))
+@option("--data DIR", "Folder of the data set.", click.Path(path_type=Path))
+@option("--authors-data DIR", "Folder of the authors' tables.", click.Path(path_type=Path))
 @json_option
 def claims(what: tuple[str, ...], verdict: str | None, to_record: bool, out: Path, as_json: bool, **given: Any) -> None:
     """List the claims of the papers with our verdicts, show one claim, or recompute the evidence.
@@ -188,14 +177,10 @@ def _check(
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("codes_file", type=click.Path(path_type=Path), required=False)
-@click.option("--factors", metavar="NAMES", help="Columns of a table, or arrays of an .npz file, to use as factors.")
-@click.option("--codes", metavar="NAMES", help="Columns or arrays to use as codes.")
-@click.option(
-    "--kinds",
-    metavar="KINDS",
-    help="Kinds of the factors: one for all, one for each, or NAME=KIND pairs, separated by commas.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@option("--factors NAMES", "Columns of a table, or arrays of an .npz file, to use as factors.")
+@option("--codes NAMES", "Columns or arrays to use as codes.")
+@option("--kinds KINDS", "Kinds of the factors: one for all, one for each, or NAME=KIND pairs, separated by commas.")
+@option("--seed", "", click.IntRange(0), default=0)
 @json_option
 def checklist(file: Path, codes_file: Path | None, as_json: bool, **options: Any) -> None:
     """Answer the practitioner's checklist of 003 (appendix A), item by item, on the data in FILE."""

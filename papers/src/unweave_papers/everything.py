@@ -12,7 +12,6 @@ from typing import Any
 from unweave.errors import FileError, OptionError
 from unweave.store import write_result
 from unweave_papers.experiment import MODULES, Experiment, Options, paper_of, plain_table, reproduced
-from unweave_papers.ledger import FOUND, VERDICTS, Claim, ClaimVerdict, claims_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,61 +127,3 @@ def _files_as_lines(folder: Path, files: Sequence[str]) -> Iterator[str]:
             yield f"<img src='{escape(name)}' alt='{escape(name)}'>"
         else:
             yield f"<p><a href='{escape(name)}'>{escape(name)}</a></p>"
-
-
-SECTIONS: tuple[tuple[ClaimVerdict, str], ...] = (
-    ("holds", "What holds"),
-    ("holds in part", "What holds in part"),
-    ("does not hold", "What does not hold"),
-    ("not reproduced at this scale", "What our smaller models do not show"),
-    ("undecided", "What our seeds cannot decide"),
-)
-INTRODUCTION = """\
-We computed the evidence for {n} statements of five papers again: {computed} by commands of this package, the
-others cannot be computed. {holds} hold, {part} hold in part, {fails} do not hold, {small} do not hold for
-models smaller than the paper's, and {undecided} are undecided. {errors} further statements are errors of the
-text, and {artefacts} are true of the published numbers only, because of the code or the protocol.
-
-A statement is split into parts, and each part is a rule about figures that follows the paper's sentence. Rules of
-eleven statements (003: 7, 27, 32, 58, 68, 82, 83, 94, 97, 98; 004: 123) were worded after figures were known.
-Figures have 95 % intervals over seeds. A part is decided if 99.5 % of figures drawn from the intervals agree.
-Statements about closed forms are computed exactly, and those about synthetic data with the papers' numbers of
-factors, codes and rows and with up to 5,000 seeds. Statements about trained networks rest on nine published
-encoders or on small networks; each says so. Figures of small networks were recorded when these were trained, to
-the digits that docs/papers.md and docs/geometry.md have, and `unweave claims check` compares new ones with them.
-
-`unweave claims check` computes all figures again that need no trained network, in about five CPU minutes.
-`unweave reproduce all` computes every figure and table, says first what that costs, and continues where it was
-interrupted. [The ledger](../docs/claims.md) has every figure with its interval."""
-
-
-def report_page() -> str:
-    """Return the report as Markdown: what holds, what does not, at which scale, and how to compute each number."""
-    claims = claims_of()
-    n = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in VERDICTS}
-    computed = sum(claim.verdict in FOUND for claim in claims)
-    told = INTRODUCTION.format(
-        n=len(claims), computed=computed, holds=n["holds"], part=n["holds in part"], fails=n["does not hold"],
-        small=n["not reproduced at this scale"], undecided=n["undecided"], errors=n["error of the text"],
-        artefacts=n["artefact of code or protocol"],
-    )  # fmt: skip
-    lines = ["# What holds of five papers on disentanglement", "", told, ""]
-    lines += [f"| paper | {' | '.join(VERDICTS)} |", f"| --- |{' ---: |' * len(VERDICTS)}"]
-    for number in MODULES:
-        counts = (sum(claim.verdict == verdict for claim in claims_of(number)) or "" for verdict in VERDICTS)
-        lines.append(f"| {number} {paper_of(number).title} | {' | '.join(map(str, counts))} |")
-    for verdict, heading in SECTIONS:
-        lines += ["", f"## {heading}"]
-        for number in MODULES:
-            chosen = [claim for claim in claims_of(number) if claim.verdict == verdict]
-            lines += ["", f"**{number}**", "", *map(_claim_as_item, chosen)] if chosen else []
-    for verdict, heading in (("error of the text", "Errata"), ("artefact of code or protocol", "Artefacts")):
-        lines += ["", f"## {heading}", "", *(_claim_as_item(claim) for claim in claims if claim.verdict == verdict)]
-    return "\n".join([*lines, ""])
-
-
-def _claim_as_item(claim: Claim) -> str:
-    where = f"[{claim.name}](../docs/claims.md#{claim.paper}-{claim.number}), {claim.where}"
-    scale = f" Scale: {claim.scale}." if claim.scale else ""
-    how = f" `{claim.see or claim.command}`" if claim.is_computed else ""
-    return f"- {claim.statement} {claim.why}{scale} ({where}){how}"

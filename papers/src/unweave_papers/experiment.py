@@ -210,35 +210,19 @@ def none(data: Any, options: Options) -> Iterator[Any]:
 class Experiment:
     """A figure, table or comparison of a paper that can be computed again.
 
-    Parameters
-    ----------
-    name : str
-        The paper's number of the figure or table: ``fig2``, ``tab8``.
-    title : str
-        What it shows, in one line.
-    compute : function of Options
-        Returns plain data (arrays, numbers, frozen records). It continues from results in the folder, and shows
-        progress if ``options.progress`` is set.
-    compare : function of the data and Options
-        Yields comparisons of the paper's numbers with ours, as `ClaimCheck`.
-    draw, write : function of the data and Options
-        Yield figures, and tables as text, each with the name of its file.
-    options : tuple of str
-        Fields of `Options` that the experiment accepts; others raise an error.
-    needs : tuple of str
-        'torch', or options whose folders are required: 'weights', 'data', 'authors_data'.
-    cost : str
-        Approximate computing time.
+    ``compute`` returns plain data (arrays, numbers, frozen records). It continues from results in the folder, and shows
+    progress if ``options.progress`` is set. From these data, ``compare`` yields comparisons with the paper's numbers,
+    ``draw`` figures and ``write`` tables as text, each with the name of its file.
     """
 
-    name: str
+    name: str  # the paper's number of the figure or table: fig2, tab8
     title: str
     compute: Callable[[Options], Any]
     compare: Callable[[Any, Options], Iterable[ClaimCheck]] = none
     draw: Callable[[Any, Options], Pictures] = none
     write: Callable[[Any, Options], Tables] = none
-    options: tuple[str, ...] = ("seed",)
-    needs: tuple[str, ...] = ()
+    options: tuple[str, ...] = ("seed",)  # fields of `Options` that it accepts
+    needs: tuple[str, ...] = ()  # 'torch', or options whose folders are required
     cost: str = "seconds"
 
     @property

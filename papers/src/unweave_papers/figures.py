@@ -18,8 +18,6 @@ from unweave.arrays import FloatArray
 from unweave.report.figures.geometry import FAINT, GEOMETRY_COLOURS, INK, constrained_figure
 
 PANELS_ACROSS = 4
-
-
 Bands = Mapping[str, tuple[ArrayLike, ArrayLike]]
 
 
@@ -47,9 +45,7 @@ def curves_figure(
     if limits:
         axes.set_ylim(*limits)
     axes.axhline(0, color="#bbbbbb", linewidth=0.8, zorder=0)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
+    return _with_legend(figure)
 
 
 def bars_figure(
@@ -83,9 +79,7 @@ def bars_figure(
     if ranges:
         axes.plot([], [], color="#222222", linewidth=1.5, label=ranges_are)
     axes.set_ylabel(label)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
+    return _with_legend(figure)
 
 
 def panels_figure(
@@ -153,6 +147,11 @@ def pairs_figure(
         axes.plot([low, high], [low, high], color="#bbbbbb", linewidth=0.8, zorder=0)
     axes.set_xlabel(across)
     axes.set_ylabel(label)
+    return _with_legend(figure)
+
+
+def _with_legend(figure: Figure) -> Figure:
+    [axes] = figure.axes
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
@@ -179,8 +178,7 @@ def projections_figure(rows: FloatArray, names: Sequence[str]) -> Figure:
             axes.hist(rows[:, i], bins=30, color=GEOMETRY_COLOURS[0])
         else:
             axes.plot(rows[:, j], rows[:, i], ".", markersize=1, color=GEOMETRY_COLOURS[0], rasterized=True)
-        axes.set_xticks([])
-        axes.set_yticks([])
+        axes.set(xticks=[], yticks=[])
         if i == n - 1:
             axes.set_xlabel(names[j], fontsize=8)
         if j == 0:
@@ -197,8 +195,7 @@ def clouds_figure(clouds: Mapping[str, Sequence[FloatArray]], names: Sequence[st
             axes.plot(cloud[:, 0], cloud[:, 1], ".", markersize=1, color=GEOMETRY_COLOURS[0], rasterized=True)
             axes.set_aspect("equal")
             axes.set_title(name, fontsize=8)
-            axes.set_xticks([])
-            axes.set_yticks([])
+            axes.set(xticks=[], yticks=[])
         row[0].set_ylabel(label, fontsize=8)
     return figure
 
@@ -211,16 +208,10 @@ def contour_grid_figure(
     data: FloatArray,
     entropies: Mapping[str, tuple[float, float, float]] | None = None,
 ) -> Figure:
-    """Return lines along which one of two latents is constant, as in Figure 1 of 000.
+    """Return lines along which one of two latents is constant, over the data (n x 2), as in Figure 1 of 000.
 
-    Parameters
-    ----------
-    panels : name to two arrays of lines (line x point x 2)
-        Lines along which the first latent varies (orange), and lines along which the second varies (blue).
-    data : array, n x 2
-        Data points, which are drawn behind the lines.
-    entropies : name to (first entropy, second entropy, mutual information), optional
-        Values that are drawn as bars below each panel. The joint entropy is drawn in grey.
+    A panel has lines (line x point x 2) along which the first latent varies (orange), and the second (blue). Below it
+    are bars of its entropies, of their mutual information and, in grey, of the joint entropy, if these are given.
     """
     n_rows = 1 if entropies is None else 2
     figure = constrained_figure(3.2 * len(panels), 3.0 if entropies is None else 4.3)
@@ -233,11 +224,7 @@ def contour_grid_figure(
             for line in lines:
                 axes.plot(line[:, 0], line[:, 1], color=colour, linewidth=0.9)
         axes.set_title(name, fontsize=10)
-        axes.set_xlim(low[0], high[0])
-        axes.set_ylim(low[1], high[1])
-        axes.set_aspect("equal")
-        axes.set_xticks([])
-        axes.set_yticks([])
+        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xticks=[], yticks=[])
     for axes, name in zip(grid[1] if entropies else (), panels, strict=False):
         assert entropies is not None
         along, across, shared = entropies[name]
@@ -267,8 +254,7 @@ def image_grid_figure(
             axes = grid[i][j]
             limits = (-size, size) if signed else (float(images.min()), float(images.max()))
             axes.imshow(image, cmap="RdBu_r" if signed else "gray", vmin=limits[0], vmax=limits[1])
-            axes.set_xticks([])
-            axes.set_yticks([])
+            axes.set(xticks=[], yticks=[])
             if i == 0 and column_names:
                 axes.set_title(column_names[j], fontsize=8)
         grid[i][0].set_ylabel(row_names[i], fontsize=8, rotation=0, ha="right", va="center")
@@ -301,17 +287,9 @@ def mark_table_figure(
 
 
 OWN, OTHERS, REDUNDANT, SYNERGISTIC = "#2a9d6f", "#3b6ea8", "#c0392b", "#9b5de5"
-
-
 INTERVAL = "#d97706"
-
-
 PARTS = {"unique": OWN, "redundant": REDUNDANT, "unique to the rest": OTHERS, "synergistic": SYNERGISTIC}
-
-
 SHORT = 0.15  # share of the axis; the text of shorter bars is placed beside them
-
-
 SMALLEST, NARROW = 0.005, 0.1  # shares of the total below which a part is not drawn, and below which its name is not
 
 
@@ -346,7 +324,9 @@ def interval_figure(
     )
     axes.set_ylim(bottom=0)
     axes.set_ylabel(unit)
-    _quiet(axes)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="x" if axes.get_xlabel() else "y", color=FAINT, linewidth=0.6)
+    axes.set_axisbelow(True)
     return figure
 
 
@@ -462,9 +442,3 @@ def gap_figure(systems: Mapping[str, tuple[float, float, float]]) -> Figure:
     axes.set_xlabel("information about the factor (nats): green is the score, red is subtracted")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
-
-
-def _quiet(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="x" if axes.get_xlabel() else "y", color=FAINT, linewidth=0.6)
-    axes.set_axisbelow(True)

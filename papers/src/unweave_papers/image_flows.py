@@ -7,13 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from zuko.transforms import MonotonicRQSTransform
 
 from unweave.errors import InputError
-from unweave.estimators.geometry import GaussianMixture
 from unweave.neural.flows import standard_normal_cost
 from unweave.randomness import random_seed
 
@@ -23,12 +21,6 @@ SMALLEST_DEVIATION = 1e-4
 class ClassMixture(nn.Module):
     """One Gaussian per class, with means and standard deviations learned with the flow (prior of GIN, 000 section 7).
 
-    Parameters
-    ----------
-    n_classes, size : int
-
-    Examples
-    --------
     >>> prior = ClassMixture(n_classes=2, size=3)
     >>> round(float(prior.cost(torch.zeros(1, 3), torch.tensor([1]))[0]), 3)
     2.757
@@ -39,32 +31,19 @@ class ClassMixture(nn.Module):
         self.means = nn.Parameter(torch.zeros(n_classes, size))
         self.log_deviations = nn.Parameter(torch.zeros(n_classes, size))
 
-    def cost(self, latents: Tensor, classes: Tensor) -> Tensor:
+    def cost(self, latents: Tensor, classes: Any) -> Tensor:
         """Negative log-density of latents whose classes are known."""
         log_deviations = self.log_deviations[classes]
         standard = (latents - self.means[classes]) * (-log_deviations).exp()
         return standard_normal_cost(standard) + log_deviations.sum(dim=1)
 
-    def fit(self, latents: Tensor, classes: Tensor) -> None:
+    def fit(self, latents: Tensor, classes: Any) -> None:
         """Initialise with the means and standard deviations of these latents."""
-        n_classes = len(self.means)
-        missing = sorted(set(range(n_classes)) - set(classes.tolist()))
-        if missing:
-            raise InputError(
-                f"Class {missing[0]} has no samples among the first {len(classes)}, so its Gaussian cannot be fitted: "
-                f"give samples of all {n_classes} classes, or a prior with fewer."
-            )
         with torch.no_grad():
-            for k in range(n_classes):
+            for k in range(len(self.means)):
                 group = latents[classes == k]
                 self.means[k] = group.mean(dim=0)
                 self.log_deviations[k] = group.std(dim=0, correction=0).clamp(min=SMALLEST_DEVIATION).log()
-
-    def as_prior(self) -> GaussianMixture:
-        """The prior for the geometry metrics, which rescale columns by its standard deviations (E.1.3)."""
-        means = self.means.detach().numpy().astype(np.float64)
-        deviations = self.log_deviations.detach().exp().numpy().astype(np.float64)
-        return GaussianMixture(tuple(map(tuple, means.tolist())), tuple(map(tuple, deviations.tolist())))
 
 
 class InvertibleLayer(nn.Module):
@@ -164,22 +143,11 @@ class Downsampling(InvertibleLayer):
 
 
 class ImageFlow(nn.Module):
-    """A normalising flow for images.
+    """A normalising flow for images (c x h x w), whose layer maps them to features.
 
-    Parameters
-    ----------
-    layer : InvertibleLayer
-        Maps images to features.
-    image_shape : (c, h, w)
-    n_classes : int
-        Number of classes if the networks are conditioned on the class, and 0 otherwise.
-    prior : ClassMixture, optional
-        A standard normal by default.
-    settings : object, optional
-        The settings from which the flow was built; checkpoints contain them.
+    ``n_classes`` is the number of classes on which the networks are conditioned, or 0. The prior is a standard normal
+    by default. Checkpoints contain ``settings``, from which the flow was built.
 
-    Examples
-    --------
     >>> from unweave_papers.image_flows import ImageFlowSettings, image_flow
     >>> flow = image_flow(ImageFlowSettings(side=8, n_convolutional=1, n_dense=1))
     >>> images = torch.randn(3, 1, 8, 8)
@@ -210,10 +178,7 @@ class ImageFlow(nn.Module):
 
     def decode(self, latents: Tensor, classes: Tensor | None = None) -> Tensor:
         """Images of latents."""
-        if latents.ndim != 2 or latents.shape[1] != self.size:
-            raise InputError(
-                f"Latents of shape {tuple(latents.shape)} do not fit this flow: pass an array of n x {self.size}."
-            )
+
         return self.layer.decode(latents, self._condition(len(latents), classes))
 
     def forward(self, latents: Tensor, classes: Tensor | None = None) -> Tensor:
@@ -227,18 +192,12 @@ class ImageFlow(nn.Module):
 
     def prior_cost(self, latents: Tensor, classes: Tensor | None = None) -> Tensor:
         """Negative log-density of latents."""
-        if self.prior is None:
-            return standard_normal_cost(latents)
-        if classes is None:
-            raise InputError("The prior of this flow has one Gaussian per class: pass the classes too.")
-        return self.prior.cost(latents, classes)
+        return standard_normal_cost(latents) if self.prior is None else self.prior.cost(latents, classes)
 
     def fit(self, images: Tensor, classes: Tensor | None = None) -> None:
         """Set the scales, and the Gaussians of the classes, from these images."""
         latents = self.layer.fit(self._in_image_shape(images), self._condition(len(images), classes)).detach()
         if self.prior is not None:
-            if classes is None:
-                raise InputError("The prior of this flow has one Gaussian per class: pass the classes too.")
             self.prior.fit(latents, classes)
 
     def refuse_if_not_invertible(self, images: Tensor, classes: Tensor | None = None, tolerance: float = 1e-2) -> None:
@@ -255,20 +214,11 @@ class ImageFlow(nn.Module):
             )
 
     def _in_image_shape(self, images: Tensor) -> Tensor:
-        if images[0].numel() != self.size or (images.ndim == 4 and tuple(images.shape[1:]) != self.image_shape):
-            raise InputError(
-                f"Images of shape {tuple(images.shape[1:])} do not fit this flow, which is of {self.image_shape}: "
-                "resize them, or build a flow of their size."
-            )
         return images.reshape(len(images), *self.image_shape)
 
-    def _condition(self, n: int, classes: Tensor | None) -> Tensor | None:
+    def _condition(self, n: int, classes: Any) -> Tensor | None:
         if not self.n_classes:
             return None
-        if classes is None:
-            raise InputError(f"This flow is conditional: pass one class for each of the {n} images or latents.")
-        if len(classes) not in (n, 1):
-            raise InputError(f"There are {len(classes)} classes for {n} images or latents: pass one each.")
         weight = next(self.parameters())
         one_hot: Tensor = nn.functional.one_hot(classes, self.n_classes).to(weight.dtype)
         return one_hot.expand(n, -1)
@@ -416,19 +366,10 @@ SPLINE_BOUND = 4.0
 
 
 class ChannelCoupling(InvertibleLayer):
-    """A coupling of the channels of images, or of features.
+    """A coupling of the channels of images (c, h, w) by a convolutional network, or of features (d,) by a dense one.
 
-    Parameters
-    ----------
-    shape : (c, h, w) or (d,)
-        Shape of a state. The networks of images are convolutional, and those of features are dense.
-    hidden : int
-        Width of the network.
-    kind : {'affine', 'gin', 'spline'}
-    condition_shape : tuple of int, optional
-        Shape of the condition, an additional input of the network.
-    bins : int
-        Number of bins of splines.
+    ``hidden`` is the width of the network, ``condition_shape`` the shape of its additional input, and ``bins`` the
+    number of bins of splines.
     """
 
     def __init__(
@@ -481,16 +422,10 @@ class ChannelCoupling(InvertibleLayer):
 
 
 class WaveletPyramid(InvertibleLayer):
-    """Images to latents, scale by scale.
+    """Images (c x h x w) to latents, scale by scale.
 
-    Parameters
-    ----------
-    kind : {'haar', 'checkerboard'}
-    details : iterable of layers, the finest scale first
-        Each maps details (3c x h x w) to features, with the coarse image (c x h x w) as its condition.
-    coarsest : layer
-        Maps the smallest image to features; its condition is that of the whole flow.
-    image_shape : (c, h, w)
+    The layers of ``details``, the finest scale first, map details (3c x h x w) to features, with the coarse image
+    (c x h x w) as their condition. ``coarsest`` maps the smallest image to features; its condition is that of the flow.
     """
 
     details: Any
@@ -574,11 +509,6 @@ class ImageFlowSettings:
 
 def image_flow(settings: ImageFlowSettings) -> ImageFlow:
     """A flow of grey images with initial weights, which depend on the seed only."""
-    if settings.side % 2**LEVELS or settings.side < 2 ** (LEVELS + 1):
-        raise InputError(
-            f"Images of {settings.side} x {settings.side} cannot be halved {LEVELS} times: pad or average them to a "
-            f"multiple of {2**LEVELS}, at least {2 ** (LEVELS + 1)}."
-        )
     shape = (1, settings.side, settings.side)
     state = torch.random.get_rng_state()
     torch.manual_seed(random_seed(settings.seed, "weights of an image flow"))

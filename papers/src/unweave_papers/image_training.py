@@ -13,7 +13,6 @@ from torch import Tensor
 from torch.func import jvp, vmap
 
 from unweave.arrays import FloatArray
-from unweave.errors import InputError
 from unweave.neural.decoders import TorchDecoder
 from unweave.neural.flows import FlowObjective, FlowTraining, Record, Terms, descend
 from unweave.randomness import random_stream
@@ -29,22 +28,12 @@ def class_decoder(flow: ImageFlow, k: int | None = None) -> TorchDecoder:
     >>> next(class_decoder(flow, 1).jacobian_blocks(np.zeros((2, 64)))).shape
     (2, 64, 64)
     """
-    classes = _classes(k)
+    classes = None if k is None else torch.tensor([k])
 
     def encode(images: Tensor) -> Tensor:
         return flow.encode(images, classes)
 
     return TorchDecoder(lambda latents: flow.decode(latents, classes), flow.size, encode, flow, mode="reverse")
-
-
-def encoder_jacobians(flow: ImageFlow, k: int | None = None) -> TorchDecoder:
-    """The encoder of a flow with the interface of a decoder; its Jacobians are the inverses of the decoder's."""
-    classes = _classes(k)
-    return TorchDecoder(lambda images: flow.encode(images, classes), flow.size, module=flow, mode="reverse")
-
-
-def _classes(k: int | None) -> Tensor | None:
-    return None if k is None else torch.tensor([k])
 
 
 N_FIRST = 2000  # images from which scales are set
@@ -64,33 +53,11 @@ def train_on_images(
     checkpoint: str | Path | None = None,
     progress: bool = False,
 ) -> list[Record]:
-    """Train a flow of images in place.
+    """Train a flow of images (n x c x h x w, normalised and drawn with replacement) in place.
 
-    Parameters
-    ----------
-    flow : ImageFlow
-    images : array, n x c x h x w
-        Drawn with replacement; normalise them first.
-    classes : array of n integers, optional
-        Needed for conditional flows, and for priors with one Gaussian per class.
-    objective : FlowObjective
-        Terms that are added to the negative log-likelihood.
-    settings : FlowTraining
-        Steps, batches, learning rate and seed.
-    noise : float
-        Standard deviation of the noise that is added at every step.
-    checkpoint : path, optional
-        Training continues from this file if it exists.
-    progress : bool
-        Show a bar with the likelihood, on a terminal only.
+    Noise of this standard deviation is added at every step. Training continues from the checkpoint if it exists. There
+    is a record for every ``checkpoint_every`` steps, and one for the last step.
 
-    Returns
-    -------
-    list of Record
-        One for every ``checkpoint_every`` steps, and one for the last step.
-
-    Examples
-    --------
     >>> from unweave_papers.image_flows import ImageFlowSettings, image_flow
     >>> flow = image_flow(ImageFlowSettings(side=8, n_convolutional=1, n_dense=1))
     >>> pictures = np.random.default_rng(0).normal(size=(50, 1, 8, 8))
@@ -99,7 +66,6 @@ def train_on_images(
     """
     rng = random_stream(settings.seed, "training of an image flow")
     dtype = next(flow.parameters()).dtype
-    _refuse_unusable(images, classes, objective, flow)
 
     def batch(n_rows: int, rng: np.random.Generator) -> tuple[Tensor, Tensor | None]:
         rows = rng.integers(0, len(images), n_rows)
@@ -161,39 +127,3 @@ def held_out_costs(flow: ImageFlow, images: Images, classes: Classes) -> tuple[F
         latents, log_volume = flow.encode_with_volume(rows, labels)
         costs = flow.prior_cost(latents, labels) - log_volume
     return costs.numpy().astype(np.float64), latents.numpy().astype(np.float64)
-
-
-def _refuse_unusable(images: Images, classes: Classes | None, objective: FlowObjective, flow: ImageFlow) -> None:
-    if images.shape[1:] != flow.image_shape:
-        raise InputError(
-            f"Images of shape {images.shape[1:]} do not fit this flow, which is of {flow.image_shape}: resize them, or "
-            "build a flow of their size."
-        )
-    if not np.isfinite(images).all():
-        raise InputError("Some pixels are nan or infinite: leave those images out.")
-    if classes is not None and len(classes) != len(images):
-        raise InputError(f"There are {len(classes)} classes for {len(images)} images: pass one each.")
-    if classes is not None:
-        n_classes = max(flow.n_classes, 0 if flow.prior is None else len(flow.prior.means))
-        _refuse_other_classes(np.asarray(classes), n_classes)
-    if objective.reconstruction and not all(0 <= i < flow.size for i in objective.core):
-        raise InputError(
-            f"The core {objective.core} names latents that do not exist: use numbers from 0 to {flow.size - 1}."
-        )
-
-
-def _refuse_other_classes(classes: Classes, n_classes: int) -> None:
-    """Raise an error unless the classes are 0, 1, ..., and all of them occur; flows without classes accept any."""
-    present = set(np.unique(classes).tolist())
-    others = sorted(present - set(range(n_classes)))
-    if n_classes and others:
-        raise InputError(
-            f"Class {others[0]} is not a class of this flow, whose classes are 0 to {n_classes - 1}: number the "
-            "classes from 0, or build a flow with more classes."
-        )
-    missing = sorted(set(range(n_classes)) - present)
-    if missing:
-        raise InputError(
-            f"Class {missing[0]} has no samples, so it cannot be learned: give samples of all {n_classes} classes, or "
-            "build a flow with fewer."
-        )

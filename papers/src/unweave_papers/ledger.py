@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +27,6 @@ from unweave.errors import FileError, InputError, OptionError
 from unweave.names import suggestion
 from unweave.own_modules import imported
 from unweave.randomness import random_stream
-from unweave.sentences import counted
 from unweave.store import write_result
 from unweave_papers.experiment import (
     FOLDERS,
@@ -68,7 +66,6 @@ FOUND: dict[ClaimVerdict, Found] = {
 
 N_DRAWS = 10_000
 CERTAIN = 0.995  # share of draws that agree: above 99 %, so that other draws agree in 99 % as well
-
 Figures = Mapping[str, "float | MeasuredFigure"]
 
 
@@ -135,68 +132,32 @@ def agreement(text: str, figures: Sequence[MeasuredFigure], seed: int = 0) -> tu
 
 @dataclass(frozen=True)
 class Claim:
-    """A checkable claim of a paper.
+    """A checkable claim of a paper; ``number`` is its number in its paper's file, which never changes.
 
-    Parameters
-    ----------
-    paper : str
-        Number of the paper: ``"003"``.
-    number : int
-        Number of the claim in its paper's file; it never changes.
-    where : str
-        Section, figure, table or equation of the paper.
-    statement : str
-        What the paper says, in our words.
-    stated : str
-        The paper's own figure; empty if it has none.
-    verdict : str
-        One of `VERDICTS`.
-    why : str
-        The reason of the verdict, in one or a few sentences.
-    expect : tuple of str
-        The parts of the statement, each as a rule about the figures; see `RULES`.
-    rows : mapping of name to (function, arguments)
-        The figures that a row of the file describes, by name: a function of the paper's ``evidence`` and its arguments.
-    evidence : str
-        A function of the paper's ``evidence`` that returns figures, for a claim that rows cannot express.
-    experiments, checks : tuple of str
-        Experiments of the paper whose rows decide the claim, if it needs trained models, and words by which to find
-        these rows, unless they have the claim's number.
-    scale : str
-        Our scale and the paper's, if the evidence is smaller than the paper's.
-    tolerance : float
-        Largest accepted difference of a figure from the recorded one, for other random numbers and library versions.
-    seconds : float
-        Approximate CPU seconds of the evidence.
-    needs : tuple of str
-        'torch', folders ('weights', 'data', 'authors_data'), or 'reproduced': stored results of its experiments.
-    see : str
-        A command that shows the claim in a table or figure; empty if there is none.
-    figures : mapping of name to MeasuredFigure
-        The recorded figures.
-    parts : tuple of str
-        What the recorded figures say about each part.
+    Its evidence is ``rows`` (figures by name, each a function of the paper's ``evidence`` with arguments), a function
+    that returns figures, or rows of the paper's ``experiments``, which ``checks`` finds by their words unless they have
+    the claim's number. ``expect`` has the parts of the statement as rules about the figures (`RULES`).
     """
 
     paper: str
     number: int
-    where: str
-    statement: str
+    where: str  # section, figure, table or equation of the paper
+    statement: str  # what the paper says, in our words
     verdict: ClaimVerdict
-    why: str
-    stated: str = ""
+    why: str  # the reason of the verdict
+    stated: str = ""  # the paper's own figure, if it has one
     rows: Mapping[str, tuple[str, tuple[Any, ...]]] = field(default_factory=dict)
     expect: tuple[str, ...] = ()
     evidence: str = ""
     experiments: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
-    scale: str = ""
-    tolerance: float = 0.02
-    seconds: float = 1.0
-    needs: tuple[str, ...] = ()
-    see: str = ""
-    figures: Mapping[str, MeasuredFigure] = field(default_factory=dict)
-    parts: tuple[Found, ...] = ()
+    scale: str = ""  # our scale and the paper's, if ours is smaller
+    tolerance: float = 0.02  # of a figure, for other random numbers and versions of libraries
+    seconds: float = 1.0  # of the CPU, about
+    needs: tuple[str, ...] = ()  # 'torch', folders, or 'reproduced': stored results of its experiments
+    see: str = ""  # a command that shows the claim in a table or figure
+    figures: Mapping[str, MeasuredFigure] = field(default_factory=dict)  # as recorded
+    parts: tuple[Found, ...] = ()  # what the recorded figures say about each part
 
     @property
     def name(self) -> str:
@@ -577,11 +538,11 @@ def claim_row(claim: Claim, evidence: ClaimEvidence) -> ClaimCheck:
 
 def summary_table() -> Any:
     """Return a table of the number of claims by paper and verdict."""
-    rows = [(number, paper_of(number).title, *_counts(number)) for number in MODULES]
+    rows = [(number, paper_of(number).title, *counts_of_paper(number)) for number in MODULES]
     return plain_table(("paper", "title", *VERDICTS, "computed"), rows)
 
 
-def _counts(paper: str) -> list[str]:
+def counts_of_paper(paper: str) -> list[str]:
     """Numbers of a paper's claims by verdict, and how many are computed."""
     claims = claims_of(paper)
     counts = Counter(claim.verdict for claim in claims)
@@ -643,161 +604,11 @@ def check_lines(checked: Sequence[CheckedClaim]) -> Iterator[Any]:
     yield f"{n_same} of {n_computed} computed claims are as recorded ({seconds:.0f} CPU seconds)."
 
 
-WIDTH, LINE, MARGIN = 160, 11, 6  # size of a plot in pixels
-FILTER = """<p>Show <select id="claim-verdict"><option value="">all verdicts</option>{options}</select>
-with the words <input id="claim-words" type="search" placeholder="MCC, correlation, Figure 5"></p>
-<script>
-(() => {{
-  const verdict = document.getElementById("claim-verdict"), words = document.getElementById("claim-words");
-  const show = () => document.querySelectorAll("tr[data-verdict]").forEach(row => {{
-    const fits = !verdict.value || row.dataset.verdict === verdict.value;
-    row.hidden = !(fits && row.textContent.toLowerCase().includes(words.value.toLowerCase()));
-  }});
-  verdict.addEventListener("change", show);
-  words.addEventListener("input", show);
-}})();
-</script>"""
-
-
-OF_THE_TEXT: tuple[tuple[str, str, ClaimVerdict], ...] = (
-    ("Errors of the text", "Errors that the authors' own code or algebra contradicts.", "error of the text"),
-    (
-        "Artefacts of code or protocol",
-        "Claims that are true of the published numbers, but not of the quantity that they should measure.",
-        "artefact of code or protocol",
-    ),
-)
-
-
-def ledger_page() -> str:
-    """Return the page as Markdown with tables in HTML."""
-    options = "".join(f"<option>{escape(verdict)}</option>" for verdict in VERDICTS)
-    claims = claims_of()
-    negative = sum(FOUND.get(claim.verdict) == "does not hold" for claim in claims)
-    n_computed = sum(claim.is_computed for claim in claims)
-    elsewhere = [verdict for *_, verdict in OF_THE_TEXT]
-    lines = [
-        f"# {len(claims)} claims of five papers: what holds, what does not, and what is undecided",
-        "",
-        "The claims are in our words, and the evidence of nearly all is computed by this package:",
-        f"{n_computed} of {len(claims)}; {negative} do not hold as printed. Claims that take trained networks",
-        "say at which scale we trained ours. To compute the evidence again:",
-        "",
-        "```",
-        "unweave claims 003:44          # one claim: the statement, the verdict with its reason, the figures",
-        "unweave claims check 003:44    # compute its evidence again; fails if a figure or the verdict has changed",
-        "unweave claims check           # check all claims",
-        "```",
-        "",
-        *_summary(),
-        "",
-        "Every claim has parts, written as rules about figures before the figures are computed. A figure is a mean",
-        "over seeds with its 95 % interval, or an exact number. A part counts as decided only if 99.5 % of figures",
-        "drawn from the intervals agree. A claim holds if all parts hold, holds in part if some hold and some do",
-        "not, and is undecided if the intervals are too wide. 'Not reproduced at this scale' is a claim about large",
-        "networks that does not hold for our smaller ones. In the plots, each line is a simple rule: dots are the",
-        "figures with their intervals, and the dashed line or the grey band is the threshold.",
-        "",
-        FILTER.format(options=options),
-    ]  # fmt: skip
-    for number in MODULES:
-        listed = [claim for claim in claims_of(number) if claim.verdict not in elsewhere]
-        lines += _section(f"Claims of {number}", escape(paper_of(number).title) + ".", listed)
-    for heading, text, verdict in OF_THE_TEXT:
-        lines += _section(heading, text, [claim for claim in claims if claim.verdict == verdict])
-    return "\n".join([*lines, ""])
-
-
-def _summary() -> Iterator[str]:
-    yield f"| paper | {' | '.join(VERDICTS)} | computed |"
-    yield f"| --- |{' ---: |' * (len(VERDICTS) + 1)}"
-    for number in MODULES:
-        yield f"| [{number}](#claims-of-{number}) | {' | '.join(_counts(number))} |"
-
-
-def _section(heading: str, text: str, claims: Iterable[Claim]) -> Iterator[str]:
-    yield from ("", f"## {heading}", "", text, "")
-    headings = "".join(f"<th>{name}</th>" for name in ("claim", "what the paper says", "verdict", "figures"))
-    yield f"<table><thead><tr>{headings}</tr></thead><tbody>"
-    yield from map(_row, claims)
-    yield "</tbody></table>"
-
-
-def _row(claim: Claim) -> str:
-    stated = f" In the paper: {escape(claim.stated)}." if claim.stated else ""
-    scale = f" Scale: {escape(claim.scale)}." if claim.scale else ""
-    commands = [claim.command] * bool(claim.is_computed) + [claim.see] * bool(claim.see)
-    shown = "<br>".join(f"<code>{escape(command)}</code>" for command in commands)
-    return (
-        f'<tr id="{claim.paper}-{claim.number}" data-verdict="{escape(claim.verdict)}">'
-        f'<td><a href="#{claim.paper}-{claim.number}">{claim.name}</a><br>{escape(claim.where)}</td>'
-        f"<td>{escape(claim.statement)}{stated}<br><em>{escape(claim.why)}</em>{scale}<br>{shown}</td>"
-        f"<td>{escape(claim.verdict)}</td><td>{_figures(claim)}</td></tr>"
-    )
-
-
-def _figures(claim: Claim) -> str:
-    if not claim.figures:
-        return ""
-    lines = [f"{escape(name)}: {figure}" for name, figure in claim.figures.items()]
-    lines += [f"<em>{escape(text)}</em>: {part}" for text, part in parts_of(claim)]
-    told = f"<details><summary>{counted(len(claim.figures), 'figure')}</summary>{'<br>'.join(lines)}</details>"
-    return f"{_picture(claim.expect, list(claim.figures.values()))}{told}"
-
-
 def parts_of(claim: Claim) -> list[tuple[str, Found]]:
     """Return the parts of a claim in words, and what the recorded figures say about them."""
     names = list(claim.figures)
     words = [in_words(text, names) for text in claim.expect] if claim.expect else names
     return list(zip(words, claim.parts, strict=False))
-
-
-def _picture(expect: Sequence[str], figures: Sequence[MeasuredFigure]) -> str:
-    """Return an SVG plot with a line for each simple rule: its figures with intervals, and its threshold."""
-    texts = [text for part in expect for text in re.split(" or | and ", part)]
-    drawn = [marks for text in texts if (marks := _marks(*simple_rule(text, len(figures)), figures))]
-    if not drawn:
-        return ""
-    tall = LINE * len(drawn)
-    frame = 'fill="none" stroke="currentColor" opacity=".25"'
-    parts = [f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{tall - 1}" {frame}/>']
-    parts += [f'<g transform="translate(0 {LINE * k})">{marks}</g>' for k, marks in enumerate(drawn)]
-    return f'<svg role="img" width="{WIDTH}" height="{tall}" viewBox="0 0 {WIDTH} {tall}">{"".join(parts)}</svg>'
-
-
-def _marks(pattern: str, chosen: Sequence[slice], numbers: Sequence[float], figures: Sequence[MeasuredFigure]) -> str:
-    shown = [figure for which in chosen for figure in figures[which] if math.isfinite(figure.value)]
-    if not shown:
-        return ""
-    limits = (
-        [numbers[0] - numbers[1], numbers[0] + numbers[1]]
-        if "equals" in pattern
-        else [numbers[0]]
-        if "above" in pattern or "below" in pattern
-        else []
-    )
-    places = [x for figure in shown for x in figure.numbers if math.isfinite(x)] + limits
-    low, high = min(places), max(places)
-    span = (high - low) or 1.0
-
-    def across(number: float) -> float:
-        return round(MARGIN + (WIDTH - 2 * MARGIN) * min(max((number - low) / span, 0.0), 1.0), 1)
-
-    middle = LINE / 2
-    marks = [f"<title>from {low:.3g} to {high:.3g}</title>"]
-    if len(limits) == 2:
-        start, end = map(across, limits)
-        marks.append(f'<rect x="{start}" y="0" width="{max(end - start, 1):.1f}" height="{LINE}" opacity=".2"/>')
-    marks += [
-        f'<line x1="{across(x)}" x2="{across(x)}" y1="0" y2="{LINE}" stroke="currentColor" stroke-dasharray="2"/>'
-        for x in limits[:1] * (len(limits) == 1)
-    ]
-    for figure in shown:
-        ends = [across(x) for x in figure.numbers[1:] if math.isfinite(x)]
-        if ends:
-            marks.append(f'<line x1="{ends[0]}" x2="{ends[1]}" y1="{middle}" y2="{middle}" stroke="currentColor"/>')
-        marks.append(f'<circle cx="{across(figure.value)}" cy="{middle}" r="3" fill="currentColor"/>')
-    return "".join(marks)
 
 
 def selected_claims(names: Sequence[str] = (), verdict: str | None = None) -> list[Claim]:

@@ -145,38 +145,16 @@ def measured(
     return [SmallSetting(name, tuple(numbers)) for name, numbers in by_setting.items()]
 
 
-@dataclass(frozen=True)
-class SeedDifference:
-    """Difference of the means of two settings, with Welch's 95 % interval over seeds."""
-
-    value: float
-    lower: float
-    upper: float
-
-    @property
-    def figure(self) -> MeasuredFigure:
-        """The difference as a figure."""
-        return MeasuredFigure(self.value, self.lower, self.upper)
-
-    @property
-    def sign(self) -> int:
-        """Sign of the difference if its interval excludes 0, else 0."""
-        return int(self.lower > 0) - int(self.upper < 0)
-
-    def __str__(self) -> str:
-        return f"difference {self.value:+.3f} [{self.lower:+.3f}, {self.upper:+.3f}]"
-
-
-def difference(first: SmallSetting, second: SmallSetting, number: str) -> SeedDifference:
-    """Return the second mean minus the first; the interval is infinite if a setting has one seed."""
+def difference(first: SmallSetting, second: SmallSetting, number: str) -> MeasuredFigure:
+    """Return the second mean minus the first, with Welch's interval; it is infinite if a setting has one seed."""
     one, other = first.values(number), second.values(number)
     value = second.mean(number) - first.mean(number)
     if min(len(one), len(other)) < 2:
-        return SeedDifference(value, -math.inf, math.inf)
+        return MeasuredFigure(value, -math.inf, math.inf)
     if max(stats.tstd(one), stats.tstd(other)) == 0:
-        return SeedDifference(value, value, value)
+        return MeasuredFigure(value, value, value)
     interval = stats.ttest_ind(other, one, equal_var=False).confidence_interval(LEVEL)
-    return SeedDifference(value, float(interval.low), float(interval.high))
+    return MeasuredFigure(value, float(interval.low), float(interval.high))
 
 
 # our names of the published models of dSprites to the names of their files

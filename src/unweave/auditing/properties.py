@@ -508,7 +508,13 @@ def remarks_of(outcomes: Outcomes, points: Sequence[Point], scores: Scores) -> l
     changes = [abs(first[seed] - second[seed]) for seed in set(first) & set(second)]
     if changes and float(np.mean(changes)) > MOST_MOVED:
         remarks.append(Finding("metric_depends_on_order", moved=float(np.mean(changes))))
-    gap = _least_gap(points, scores)
+    by_rows = {(point.series, int(point.x)): scores.get(point, {}) for point in points if point.name == "rows"}
+    gaps = [
+        (_mean(perfect), _mean(noise), n_rows)
+        for (series, n_rows), perfect in by_rows.items()
+        if series == PERFECT and perfect and (noise := by_rows[NOISE, n_rows])
+    ]
+    gap = min(gaps, key=lambda gap: gap[0] - gap[1], default=None)
     if gap is not None and gap[0] - gap[1] < LEAST_GAP:
         remarks.append(Finding("metric_blind", perfect=gap[0], noise=gap[1], n_rows=gap[2]))
     return remarks
@@ -525,17 +531,6 @@ def _same_within(values: Mapping[Case, Sequence[float]], group: Callable[[Case],
         groups[group(case)].append(row)
     several = any(len(rows) > 1 for rows in groups.values())
     return several and all(float(np.ptp(np.concatenate(rows))) <= EQUAL for rows in groups.values())
-
-
-def _least_gap(points: Sequence[Point], scores: Scores) -> tuple[float, float, int] | None:
-    """Mean scores of the perfect encoder and of noise at the number of rows where they are closest; and that number."""
-    by_rows = {(point.series, int(point.x)): scores.get(point, {}) for point in points if point.name == "rows"}
-    gaps = [
-        (_mean(perfect), _mean(noise), n_rows)
-        for (series, n_rows), perfect in by_rows.items()
-        if series == PERFECT and perfect and (noise := by_rows[NOISE, n_rows])
-    ]
-    return min(gaps, key=lambda gap: gap[0] - gap[1], default=None)
 
 
 def audit_of_outcomes(

@@ -320,7 +320,7 @@ class Card:
         of_factors = "factors" in self.needs and not self.takes_factor_groups
         for refused, what, groups, use in (
             (of_codes, "code", evidence.code_groups, "mcc, r2, sap, mig or dci_disentanglement"),
-            (of_factors, "factor", evidence.factor_groups, "mcc, r2, weak_mcc or unweave.recovery"),
+            (of_factors, "factor", evidence.factor_groups, "mcc, r2, identification or unweave.recovery"),
         ):
             block = next((name for name, members in groups.items() if len(members) > 1), None) if refused else None
             if block is not None:
@@ -360,10 +360,9 @@ class Card:
 
 def _has(evidence: Evidence, need: Need) -> bool:
     """Whether the evidence has this input."""
-    if need == "codes" and evidence.sparse_codes is not None:
-        return True
-    if need in ("factors", "codes", "nuisances"):
-        return bool(getattr(evidence, need).shape[1])
+    n_columns = {"factors": evidence.n_factors, "codes": evidence.n_codes, "nuisances": evidence.nuisances.shape[1]}
+    if need in n_columns:
+        return bool(n_columns[need])
     return getattr(evidence, need) is not None
 
 

@@ -17,7 +17,7 @@ from unweave.errors import InputError, OptionError
 from unweave.evidence import Evidence, Posterior
 from unweave.evidence.columns import NeedsRows
 from unweave.evidence.decoders import Sampler
-from unweave.evidence.inputs import OPTION_NAMES, option_parameters
+from unweave.evidence.inputs import OPTION_NAMES, EvidenceOptions, option_parameters
 from unweave.evidence.kinds import KindsGiven
 from unweave.findings import Finding, stated
 from unweave.names import refuse_unknown_options, suggestion
@@ -288,7 +288,7 @@ def _evidence_of(card: Card, factors: object, codes: object, given: dict[str, An
         return Evidence(**options | {"decoder": factors, "reference": reference})
     if isinstance(factors, Posterior) and codes is None:  # for metrics that need no factors
         return Evidence(codes=factors, **options)
-    return Evidence(factors, codes, **options)
+    return Evidence.for_one_call(factors, codes, cast(EvidenceOptions, options))
 
 
 def _on_all_rows(score_of: Callable[[Evidence], Score], evidence: Evidence) -> tuple[Score, tuple[Finding, ...]]:

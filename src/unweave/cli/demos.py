@@ -41,7 +41,6 @@ def introduction() -> str:
 
 
 N_STEPS, N_ROWS, BUDGET = 4000, 2000, 5.0
-
 METRICS: tuple[str, ...] | None = None  # None stands for the panel
 
 

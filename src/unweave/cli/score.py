@@ -22,6 +22,7 @@ from unweave.cli.terminal import (
     kinds_in,
     names_in,
     one_sentence_errors,
+    option,
     print_json,
     print_wide,
     show,
@@ -36,102 +37,85 @@ if TYPE_CHECKING:
     from unweave.report.html import CodePictures
 
 SCORE_OPTIONS = [
-    click.option(
-        "--metrics",
-        metavar="NAMES",
-        help=(
-            "Metrics to compute, separated by commas: names, families such as information, or 'all' for the whole "
-            "catalogue. The default is the panel; 'concepts' gives what is usually reported of sparse autoencoders. "
-            "Options follow after colons: mcc:correlation=spearman. Name a metric of your own as module:name, which "
-            "runs the code of the module."
-        ),
+    option(
+        "--metrics NAMES",
+        "Metrics to compute, separated by commas: names, families such as information, or 'all' for the whole "
+        "catalogue. The default is the panel; 'concepts' gives what is usually reported of sparse autoencoders. "
+        "Options follow after colons: mcc:correlation=spearman. Name a metric of your own as module:name, which "
+        "runs the code of the module.",
     ),
-    click.option(
-        "--kinds",
-        metavar="KINDS",
-        help=(
-            "Kinds of the factors (continuous, ordinal, categorical, circular:PERIOD): one for all factors, or one for "
-            "each or NAME=KIND pairs, separated by commas."
-        ),
+    option(
+        "--kinds KINDS",
+        "Kinds of the factors (continuous, ordinal, categorical, circular:PERIOD): one for all factors, or one for "
+        "each or NAME=KIND pairs, separated by commas.",
     ),
-    click.option(
-        "--factors",
-        metavar="NAMES",
-        help=(
-            "Columns of a table, or arrays of a file, to use as factors, separated by commas: names, patterns such as "
-            "'emb_*', ranges such as emb_0..emb_63, and obs:NAME of an .h5ad file; 'cell_type=*' is a factor for each "
-            "level, against all others."
-        ),
+    option(
+        "--factors NAMES",
+        "Columns of a table, or arrays of a file, to use as factors, separated by commas: names, patterns such as "
+        "'emb_*', ranges such as emb_0..emb_63, and obs:NAME of an .h5ad file; 'cell_type=*' is a factor for each "
+        "level, against all others.",
     ),
-    click.option(
-        "--codes", metavar="NAMES", help="Columns or arrays to use as codes, likewise; obsm:NAME of an .h5ad file."
+    option("--codes NAMES", "Columns or arrays to use as codes, likewise; obsm:NAME of an .h5ad file."),
+    option(
+        "--codes-std NAME",
+        "Array of an .npz file with the standard deviations of the codes' posterior. [default: codes_std]",
     ),
-    click.option(
-        "--codes-std",
-        metavar="NAME",
-        help="Array of an .npz file with the standard deviations of the codes' posterior. [default: codes_std]",
+    option("--factor-names NAMES", "Names of the factors, separated by commas, in their order."),
+    option("--code-names NAMES", "Names of the codes, separated by commas, in their order."),
+    option(
+        "--row-groups NAME",
+        "Column or array with the group of each row, such as its subject or video. Splits keep groups whole.",
     ),
-    click.option("--factor-names", metavar="NAMES", help="Names of the factors, separated by commas, in their order."),
-    click.option("--code-names", metavar="NAMES", help="Names of the codes, separated by commas, in their order."),
-    click.option(
-        "--row-groups",
-        metavar="NAME",
-        help="Column or array with the group of each row, such as its subject or video. Splits keep groups whole.",
+    option("--target NAME", "Column or array with the label of the task of a concept model."),
+    option(
+        "--environments NAME", "Column or array with the factor that was intervened on in each row, or 'observational'."
     ),
-    click.option("--target", metavar="NAME", help="Column or array with the label of the task of a concept model."),
-    click.option(
-        "--environments",
-        metavar="NAME",
-        help="Column or array with the factor that was intervened on in each row, or 'observational'.",
-    ),
-    click.option(
+    option(
         "--missing",
-        type=click.Choice(["refuse", "drop"]),
+        "Whether rows with missing values are an error or are left out.",
+        click.Choice(["refuse", "drop"]),
         default="refuse",
-        show_default=True,
-        help="Whether rows with missing values are an error or are left out.",
     ),
-    click.option(
-        "--seeds",
-        metavar="N",
-        type=click.IntRange(1, 10_000),
+    option(
+        "--seeds N",
+        "Number of seeds for metrics with a random part. [default: 1]",
+        click.IntRange(1, 10_000),
         default=1,
-        help="Number of seeds for metrics with a random part. [default: 1]",
+        show_default=False,
     ),
-    click.option(
-        "--jobs",
-        metavar="N",
-        type=click.IntRange(1),
+    option(
+        "--jobs N",
+        "Number of threads. The scores do not depend on it.",
+        click.IntRange(1),
         default=1,
-        help="Number of threads. The scores do not depend on it.",
+        show_default=False,
     ),
-    click.option(
+    option(
         "--screen/--no-screen",
+        "Find the codes that depend on a factor on half of the rows, and score these alone on the other half. "
+        "[default: for the panel, with more than 1,000 codes or 64 sparse ones]",
         default=None,
-        help=(
-            "Find the codes that depend on a factor on half of the rows, and score these alone on the other half. "
-            "[default: for the panel, with more than 1,000 codes or 64 sparse ones]"
-        ),
     ),
-    click.option("--quick", is_flag=True, help="Compute scores only, without noise floors, intervals and verdicts."),
-    click.option(
-        "--budget",
-        metavar="SECONDS",
-        type=click.FloatRange(0),
+    option("--quick", "Compute scores only, without noise floors, intervals and verdicts.", is_flag=True),
+    option(
+        "--budget SECONDS",
+        "Approximate CPU seconds for scores, noise floors, intervals and verdicts together. A note names what was "
+        "left out.",
+        click.FloatRange(0),
         default=30.0,
-        show_default=True,
-        help=(
-            "Approximate CPU seconds for scores, noise floors, intervals and verdicts together. A note names what was "
-            "left out."
-        ),
     ),
     json_option,
 ]
 
 PAGE_OPTIONS = [
-    click.option("--html", metavar="FILE", type=A_PATH, help="Write the report as one HTML page."),
-    click.option("--markdown", metavar="FILE", type=A_PATH, help="Write the report as Markdown."),
-    click.option("--summary", metavar="FILE", type=A_PATH, help="Write the report's data as JSON."),
+    option("--html FILE", "Write the report as one HTML page.", A_PATH),
+    option("--markdown FILE", "Write the report as Markdown.", A_PATH),
+    option("--summary FILE", "Write the report's data as JSON.", A_PATH),
+    option(
+        "--latex FILE",
+        "Write a table for a paper (.tex), over seeds if names differ by a seed alone, such as vae_seed0.",
+        A_PATH,
+    ),
 ]
 
 
@@ -144,26 +128,19 @@ with_score_options = with_options([*SCORE_OPTIONS, *PAGE_OPTIONS])
 
 # factors, their kinds and row groups, and --json
 with_data_options = with_options([SCORE_OPTIONS[k] for k in (1, 2, 5, 7, 10, -1)])
-
 with_page_options = with_options(PAGE_OPTIONS)
-
-
 N_SHOWN = 10  # images on the page with their reconstructions
 
 
 @click.command()
 @click.argument("file", type=A_PATH)
 @click.argument("codes_file", type=A_PATH, required=False)
-@click.option(
-    "--decoder",
-    metavar="MODEL",
-    help="Model whose decoder shows on the page how each code changes the images (named as for encode).",
+@option(
+    "--decoder MODEL", "Model whose decoder shows on the page how each code changes the images (named as for encode)."
 )
-@click.option(
-    "--images", metavar="DATASET", help="Data set whose images are shown on the page with their reconstructions."
-)
-@click.option("--weights", type=A_PATH, help="Folder of published weights for --decoder.")
-@click.option("--cluster", metavar="ADDRESS", help="Dask scheduler whose workers read a folder of .parquet files.")
+@option("--images DATASET", "Data set whose images are shown on the page with their reconstructions.")
+@option("--weights", "Folder of published weights for --decoder.", A_PATH)
+@option("--cluster ADDRESS", "Dask scheduler whose workers read a folder of .parquet files.")
 @with_score_options
 def score(file: Path, codes_file: Path | None, **options: Any) -> None:
     """Measure how well the codes in FILE represent its factors.
@@ -193,7 +170,7 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
 
 @click.command()
 @click.argument("files", type=A_PATH, nargs=-1, required=True)
-@click.option("--factors-from", type=A_PATH, help="File with the factors, if FILES contain only codes.")
+@option("--factors-from", "File with the factors, if FILES contain only codes.", A_PATH)
 @with_score_options
 def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
     """Compare several representations of the same samples, given as one file each.
@@ -206,30 +183,52 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
         if len(files) == 1 and files[0].is_dir():
             from unweave.cli.train import compare_folder
 
+            if _pages(options):
+                raise OptionError("A page needs codes: run unweave encode on the folder, and compare its files.")
             compare_folder(files[0], names_in(options["metrics"]), options["as_json"])
             return
         check_writable(*_pages(options).values(), inputs=(*files, factors_from))
         from unweave.evaluation import compare as compare_all
         from unweave.files.reading import read_files, refuse_different_factors
 
-        named = names_in(options["codes"])
-        # several arrays of one file are several representations, as the keys of obsm are
-        one_file = len(files) == 1 and len(named) > 1
-        choices = [(files[0], [name]) for name in named] if one_file else [(path, named) for path in files]
-        read = [
-            read_files(
+        read = {
+            label: read_files(
                 *((path, None) if factors_from is None else (factors_from, path)), codes=names, **_columns(options)
             )
-            for path, names in choices
-        ]
-        if factors_from is None:
-            refuse_different_factors({str(path): entry.factors for path, entry in zip(files, read, strict=False)})
-        labels = named if one_file else _distinct_labels(files)
-        codes = dict(zip(labels, (entry.codes for entry in read), strict=True))
-        settings = _settings(options, read[0])
-        evaluation = compare_all(read[0].factors, codes, **settings)
+            for label, (path, names) in _representations(files, names_in(options["codes"]), factors_from).items()
+        }
+        first = next(iter(read.values()))
+        if factors_from is None and len(files) > 1:
+            refuse_different_factors({label: entry.factors for label, entry in read.items()})
+        codes = {label: entry.codes for label, entry in read.items()}
+        evaluation = compare_all(first.factors, codes, **_settings(options, first))
         show(evaluation, options["as_json"])
         _write_pages(evaluation, options)
+
+
+def _representations(
+    files: tuple[Path, ...], named: list[str], factors_from: Path | None
+) -> dict[str, tuple[Path, list[str]]]:
+    """File and names of the codes of every representation, by its name."""
+    from unweave.files.formats import opened
+
+    if len(files) > 1 and named and factors_from is None:
+        first, second = (opened(path) for path in files[:2])
+        if first.is_archive and not set(first.names).intersection(first.chosen(named)) and named[0] in second.names:
+            raise OptionError(
+                f"{files[0]} has no {named[0]!r}, and {files[1]} has: if the first has only the factors, pass "
+                f"--factors-from {files[0]}."
+            )
+    if len(files) == 1 and files[0].suffix == ".h5ad":
+        named = opened(files[0]).chosen(named)
+    if len(files) > 1 or len(named) < 2:
+        return {label: (path, named) for label, path in zip(_distinct_labels(files), files, strict=True)}
+    # several arrays of one file are several representations, as the keys of obsm are; obsm:X_pca is called X_pca
+    bare = [name.partition(":")[2] or name for name in named]
+    return {
+        label: (files[0], [name])
+        for label, name in zip(bare if len({*bare}) == len(bare) else named, named, strict=True)
+    }
 
 
 @click.command()
@@ -242,7 +241,7 @@ def report(file: Path, as_json: bool, **options: Any) -> None:
         from unweave.evaluation import Evaluation
 
         if not any(options.values()):
-            raise OptionError("There is no report to write: name a file with --html, --markdown or --summary.")
+            raise OptionError("There is no report to write: name a file with --html, --markdown, --latex or --summary.")
         check_writable(*_pages(options).values(), inputs=(file,))
         _write_pages(Evaluation.load(file), options)
         if as_json:
@@ -251,8 +250,8 @@ def report(file: Path, as_json: bool, **options: Any) -> None:
 
 @click.command()
 @click.argument("folder", type=A_PATH)
-@click.option("--html", metavar="FILE", type=A_PATH, help="Write the tables as one HTML page.")
-@click.option("--markdown", metavar="FILE", type=A_PATH, help="Write the tables as Markdown.")
+@option("--html FILE", "Write the tables as one HTML page.", A_PATH)
+@option("--markdown FILE", "Write the tables as Markdown.", A_PATH)
 @json_option
 def leaderboard(folder: Path, html: Path | None, markdown: Path | None, as_json: bool) -> None:
     """Rank all models whose evaluations are in FOLDER (saved by score --json or Evaluation.save).
@@ -342,14 +341,14 @@ def explain(name: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("source")
-@click.option("--reference", metavar="SOURCE", help="Another decoder to compare with, such as the true one.")
-@click.option("--latent-size", type=click.IntRange(1), help="Number of latents, if SOURCE is a plain torch function.")
-@click.option("--samples", type=click.IntRange(1), default=1000, show_default=True, help="Number of latents to draw.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the latents.")
-@click.option("--keep", metavar="NATS", type=float, help="Print how many latents are needed to keep this many nats.")
-@click.option("--picture", type=A_PATH, help="Write the spectrum to this file (.png, .pdf, .svg).")
-@click.option("--pictures", type=A_PATH, help="Write a page of pictures of a decoder of images (.html).")
-@click.option("--image-shape", metavar="C,H,W", callback=image_shape_in, help="Shape of an image, if it is not square.")
+@option("--reference SOURCE", "Another decoder to compare with, such as the true one.")
+@option("--latent-size", "Number of latents, if SOURCE is a plain torch function.", click.IntRange(1))
+@option("--samples", "Number of latents to draw.", click.IntRange(1), default=1000)
+@option("--seed", "Seed of the latents.", click.IntRange(0), default=0)
+@option("--keep NATS", "Print how many latents are needed to keep this many nats.", float)
+@option("--picture", "Write the spectrum to this file (.png, .pdf, .svg).", A_PATH)
+@option("--pictures", "Write a page of pictures of a decoder of images (.html).", A_PATH)
+@option("--image-shape C,H,W", "Shape of an image, if it is not square.", callback=image_shape_in)
 @json_option
 def geometry(source: str, reference: str | None, latent_size: int | None, **options: Any) -> None:
     """Measure how each latent of a decoder changes the data.
@@ -392,11 +391,9 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 
 
 @click.command()
-@click.option("--rows", type=click.IntRange(50), default=1000, show_default=True, help="Number of samples to draw.")
-@click.option(
-    "--trained", is_flag=True, help="Train a small model on images, encode them, score the codes and write the page."
-)
-@click.option("--out", type=A_PATH, default=Path("trained-demo"), help="Folder for the results of --trained.")
+@option("--rows", "Number of samples to draw.", click.IntRange(50), default=1000)
+@option("--trained", "Train a small model on images, encode them, score the codes and write the page.", is_flag=True)
+@option("--out", "Folder for the results of --trained.", A_PATH, default=Path("trained-demo"), show_default=False)
 @json_option
 def demo(rows: int, trained: bool, out: Path, as_json: bool) -> None:
     """Score four encoders of a simulated scene, or train and score a small model in a minute (--trained)."""
@@ -451,7 +448,7 @@ def _distinct_labels(files: tuple[Path, ...], what: str = "representation") -> l
 
 def _pages(options: dict[str, Any]) -> dict[str, Path]:
     """Paths of the requested pages by kind."""
-    return {kind: options[kind] for kind in ("html", "markdown", "summary") if options[kind]}
+    return {kind: options[kind] for kind in ("html", "markdown", "summary", "latex") if options[kind]}
 
 
 def _pictures(files: Files, kinds: Any, options: dict[str, Any]) -> CodePictures | None:
@@ -514,14 +511,13 @@ def show_concepts(files: Files, settings: dict[str, Any], options: dict[str, Any
 @click.command()
 @click.argument("first", type=A_PATH)
 @click.argument("second", type=A_PATH)
-@click.option(
+@option(
     "--matching",
-    type=click.Choice(["exact", "fast"]),
+    "Optimal assignment, or greedy matching in rounds for very many columns.",
+    click.Choice(["exact", "fast"]),
     default="exact",
-    show_default=True,
-    help="Optimal assignment, or greedy matching in rounds for very many columns.",
 )
-@click.option("--unsigned", is_flag=True, help="Count opposite directions as the same.")
+@option("--unsigned", "Count opposite directions as the same.", is_flag=True)
 @json_option
 def dictionaries(first: Path, second: Path, matching: Any, unsigned: bool, as_json: bool) -> None:
     """Match the columns of two decoders one to one, and print the mean cosine of the pairs (PW-MCC).
@@ -554,21 +550,18 @@ def dictionaries(first: Path, second: Path, matching: Any, unsigned: bool, as_js
 
 @click.command()
 @click.argument("files", type=A_PATH, nargs=-1, required=True)
-@click.option("--factors-from", type=A_PATH, help="File with the factors, if FILES contain only codes.")
-@click.option("--layers", metavar="NAMES", help="Arrays of one .npz file to use as layers, separated by commas.")
-@click.option("--baseline", type=A_PATH, help="File with the codes of a twin, such as untrained.")
-@click.option(
-    "--probes", metavar="NAMES", default="linear,kernel,boosted", show_default=True, help="Probes, separated by commas."
-)
-@click.option(
+@option("--factors-from", "File with the factors, if FILES contain only codes.", A_PATH)
+@option("--layers NAMES", "Arrays of one .npz file to use as layers, separated by commas.")
+@option("--baseline", "File with the codes of a twin, such as untrained.", A_PATH)
+@option("--probes NAMES", "Probes, separated by commas.", default="linear,kernel,boosted")
+@option(
     "--split",
-    type=click.Choice(["random", "unseen combinations"]),
+    "Random folds, or folds whose rows combine ranges of factors that no training row combines.",
+    click.Choice(["random", "unseen combinations"]),
     default="random",
-    show_default=True,
-    help="Random folds, or folds whose rows combine ranges of factors that no training row combines.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of folds and pairings.")
-@click.option("--picture", type=A_PATH, help="Draw factors x layers into this file (.png, .pdf, .svg).")
+@option("--seed", "Seed of folds and pairings.", click.IntRange(0), default=0)
+@option("--picture", "Draw factors x layers into this file (.png, .pdf, .svg).", A_PATH)
 @with_data_options
 def probe(files: tuple[Path, ...], factors_from: Path | None, **options: Any) -> None:
     """Predict every factor from the codes of every layer, by linear, kernel and boosted probes.
@@ -621,15 +614,9 @@ def probe(files: tuple[Path, ...], factors_from: Path | None, **options: Any) ->
 
 @click.command()
 @click.argument("files", type=A_PATH, nargs=-1, required=True)
-@click.option("--codes", metavar="NAMES", help="Columns or arrays to use as codes.")
-@click.option(
-    "--codes-std",
-    metavar="NAME",
-    help="Array with the standard deviations of the codes' posterior. [default: codes_std]",
-)
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of the train and test split for the linear agreement."
-)
+@option("--codes NAMES", "Columns or arrays to use as codes.")
+@option("--codes-std NAME", "Array with the standard deviations of the codes' posterior. [default: codes_std]")
+@option("--seed", "Seed of the train and test split for the linear agreement.", int, default=0)
 @json_option
 def unlabelled(files: tuple[Path, ...], **options: Any) -> None:
     """Measure representations without factors: active codes, total correlation, and agreement between runs.

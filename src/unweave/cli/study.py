@@ -11,6 +11,7 @@ from unweave.cli.terminal import (
     check_picture,
     json_option,
     one_sentence_errors,
+    option,
     print_json,
     print_wide,
     resumable,
@@ -19,18 +20,16 @@ from unweave.cli.terminal import (
 
 @click.command()
 @click.argument("name")
-@click.option("--budget", metavar="S", type=float, default=300, show_default=True, help="Seconds of computing.")
-@click.option(
-    "--seeds", metavar="N", type=click.IntRange(2, 10_000), default=5, show_default=True, help="Number of seeds."
-)
-@click.option(
-    "--jobs",
-    metavar="N",
-    type=click.IntRange(1),
+@option("--budget S", "Seconds of computing.", float, default=300)
+@option("--seeds N", "Number of seeds.", click.IntRange(2, 10_000), default=5)
+@option(
+    "--jobs N",
+    "Number of processes. The results do not depend on it.",
+    click.IntRange(1),
     default=1,
-    help="Number of processes. The results do not depend on it.",
+    show_default=False,
 )
-@click.option("--picture", type=A_PATH, help="Draw the curves into this file (.png, .pdf, .svg).")
+@option("--picture", "Draw the curves into this file (.png, .pdf, .svg).", A_PATH)
 @json_option
 def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None, as_json: bool) -> None:
     """Test whether a metric has the four properties of 003, whether its card is right, and which codes deceive it.
@@ -58,18 +57,16 @@ def audit(name: str, budget: float, seeds: int, jobs: int, picture: Path | None,
 
 @click.command()
 @click.argument("file", type=A_PATH)
-@click.option("--out", type=A_PATH, help="Folder for the results. The default is the name of the sweep.")
-@click.option(
-    "--jobs",
-    metavar="N",
-    type=int,
+@option("--out", "Folder for the results. The default is the name of the sweep.", A_PATH)
+@option(
+    "--jobs N",
+    "Number of processes, -1 for all cores. The results do not depend on it.",
+    int,
     default=1,
-    help="Number of processes, -1 for all cores. The results do not depend on it.",
+    show_default=False,
 )
-@click.option("--cluster", metavar="ADDRESS", help="Compute on the Dask cluster whose scheduler is there.")
-@click.option(
-    "--time-limit", metavar="SECONDS", type=float, help="Time limit for each cell. A cell that takes longer is stopped."
-)
+@option("--cluster ADDRESS", "Compute on the Dask cluster whose scheduler is there.")
+@option("--time-limit SECONDS", "Time limit for each cell. A cell that takes longer is stopped.", float)
 @json_option
 def sweep(
     file: Path, out: Path | None, jobs: int, cluster: str | None, time_limit: float | None, as_json: bool

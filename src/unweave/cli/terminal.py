@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -151,7 +151,20 @@ def print_json(schema: str, /, **content: Any) -> None:
     click.echo(json.dumps({"schema": f"unweave.{schema}/1", **plain_data(content)}, allow_nan=False))
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def option(
+    flag: str, help: str, type: Any = None, *, to: str | None = None, show_default: bool = True, **more: Any
+) -> Callable[[Any], Any]:
+    """An option of a command: its flag, with the word for its value in the help, what it does, and the value's type.
+
+    ``to`` names its parameter, if this is not named like the flag. A default is shown in the help.
+    """
+    name, _, word = flag.partition(" ")
+    shown = show_default and more.get("default") is not None
+    names = [name] if to is None else [name, to]
+    return click.option(*names, metavar=word or None, help=help or None, type=type, show_default=shown, **more)
+
+
+json_option = option("--json", "Print JSON instead of a table.", to="as_json", is_flag=True)
 
 
 @contextmanager

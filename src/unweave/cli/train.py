@@ -15,6 +15,7 @@ from unweave.cli.terminal import (
     check_writable,
     json_option,
     one_sentence_errors,
+    option,
     print_json,
     print_wide,
     resumable,
@@ -30,38 +31,27 @@ if TYPE_CHECKING:
 @click.argument("objective", metavar="OBJECTIVE|FILE.toml")
 @click.argument("dataset", required=False)
 @click.argument("hyperparameters", nargs=-1, type=click.UNPROCESSED)
-@click.option("--out", type=A_PATH, required=True, help="Folder of the runs.")
-@click.option(
-    "--seeds", metavar="N", type=click.IntRange(1, 10_000), default=1, show_default=True, help="Number of seeds."
-)
-@click.option("--steps", metavar="N", type=int, default=8000, show_default=True, help="Number of training steps.")
-@click.option("--codes", metavar="N", type=int, default=10, show_default=True, help="Number of Gaussian codes.")
-@click.option("--batch-size", metavar="N", type=int, default=64, show_default=True, help="Number of images per step.")
-@click.option(
-    "--learning-rate", metavar="X", type=float, default=1e-4, show_default=True, help="Learning rate of Adam."
-)
-@click.option(
-    "--reconstruction-weight",
-    metavar="X",
-    type=float,
+@option("--out", "Folder of the runs.", A_PATH, required=True)
+@option("--seeds N", "Number of seeds.", click.IntRange(1, 10_000), default=1)
+@option("--steps N", "Number of training steps.", int, default=8000)
+@option("--codes N", "Number of Gaussian codes.", int, default=10)
+@option("--batch-size N", "Number of images per step.", int, default=64)
+@option("--learning-rate X", "Learning rate of Adam.", float, default=1e-4)
+@option(
+    "--reconstruction-weight X",
+    "Weight of the reconstruction loss; 4096 / pixels weights small images like those of 64 x 64.",
+    float,
     default=1.0,
-    show_default=True,
-    help="Weight of the reconstruction loss; 4096 / pixels weights small images like those of 64 x 64.",
 )
-@click.option(
-    "--trunk",
-    type=click.Choice(["mlp", "conv"]),
-    default="mlp",
-    show_default=True,
-    help="Architecture of encoder and decoder.",
-)
-@click.option("--path", type=A_PATH, help="Folder or file of DATASET, if it is read from files.")
-@click.option("--size", type=click.IntRange(1), help="Height and width of the images, for data sets that are rendered.")
-@click.option("--device", help="Device of torch, such as cuda; by default cpu, or what FILE.toml declares.")
-@click.option(
+@option("--trunk", "Architecture of encoder and decoder.", click.Choice(["mlp", "conv"]), default="mlp")
+@option("--path", "Folder or file of DATASET, if it is read from files.", A_PATH)
+@option("--size", "Height and width of the images, for data sets that are rendered.", click.IntRange(1))
+@option("--device", "Device of torch, such as cuda; by default cpu, or what FILE.toml declares.")
+@option(
     "--pictures/--no-pictures",
+    "Whether to draw losses, reconstructions and traversals as .png files.",
     default=True,
-    help="Whether to draw losses, reconstructions and traversals as .png files.",
+    show_default=False,
 )
 @json_option
 def train(objective: str, dataset: str | None, out: Path, as_json: bool, **options: Any) -> None:
@@ -239,26 +229,16 @@ def _needing_torch() -> Iterator[None]:
 @click.command()
 @click.argument("model")
 @click.argument("dataset", required=False)
-@click.option("--out", type=A_PATH, help="File to write (.npz).")
-@click.option("--weights", type=A_PATH, help="Folder of published weights; MODEL is a name in it.")
-@click.option("--path", type=A_PATH, help="Folder or file of DATASET, if it is read from files.")
-@click.option("--size", type=click.IntRange(1), help="Height and width of the images, for data sets that are rendered.")
-@click.option("--rows", type=click.IntRange(1), help="Number of images to draw at random, instead of all images.")
-@click.option(
-    "--dependence",
-    metavar="TEXT",
-    help="Draw images with dependent factors: x~y:0.1 (sigma), shape~*:0.2, or y=cube(x).",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random images.")
-@click.option(
-    "--batch-size", type=click.IntRange(1), default=250, show_default=True, help="Number of images per batch."
-)
-@click.option(
-    "--spread",
-    type=click.Choice(["std", "log_variance"]),
-    help="What the model returns as second output, after the mean.",
-)
-@click.option("--device", help="Device of torch, such as cuda; by default that of the model's weights.")
+@option("--out", "File to write (.npz).", A_PATH)
+@option("--weights", "Folder of published weights; MODEL is a name in it.", A_PATH)
+@option("--path", "Folder or file of DATASET, if it is read from files.", A_PATH)
+@option("--size", "Height and width of the images, for data sets that are rendered.", click.IntRange(1))
+@option("--rows", "Number of images to draw at random, instead of all images.", click.IntRange(1))
+@option("--dependence TEXT", "Draw images with dependent factors: x~y:0.1 (sigma), shape~*:0.2, or y=cube(x).")
+@option("--seed", "Seed of the random images.", int, default=0)
+@option("--batch-size", "Number of images per batch.", click.IntRange(1), default=250)
+@option("--spread", "What the model returns as second output, after the mean.", click.Choice(["std", "log_variance"]))
+@option("--device", "Device of torch, such as cuda; by default that of the model's weights.")
 @json_option
 def encode(model: str, dataset: str | None, **options: Any) -> None:
     """Encode the images of DATASET with MODEL, and write a file for score and compare.

@@ -149,18 +149,9 @@ TOLERANCE = 1e-6
 
 
 class GridDataSet(DataSet):
-    """All combinations of the values of some factors; the last factor changes fastest.
+    """All combinations of the values of some factors; images are numbered with the last factor changing fastest.
 
-    Parameters
-    ----------
-    name : str
-        Name of the data set.
-    factors : sequence of `Factor`
-        The factors; the images are numbered with the last factor changing fastest.
-    values : sequence of arrays
-        The values of each factor.
-    keep : mapping of factor name to a slice, indices or names of values, optional
-        Which values of a factor to keep. A factor with one remaining value is removed from the factors.
+    ``keep`` selects values of factors by a slice, indices or names. A factor with one value left is no factor any more.
     """
 
     def __init__(

@@ -363,7 +363,11 @@ class RowsOnDemand:
 
     def __init__(self, path: Path, member: zipfile.ZipInfo) -> None:
         self._path = path
-        self._start = _start_of_data(path, member)
+        with path.open("rb") as file:
+            file.seek(member.header_offset)
+            header = file.read(30)
+        name_length, extra_length = struct.unpack("<HH", header[26:30])
+        self._start = member.header_offset + 30 + name_length + extra_length
         self._stream = _Inflated(path, self._start, member.compress_size) if member.compress_type else None
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise FileError(f"{path} is packed in a way that numpy does not use: save it with numpy.savez_compressed.")
@@ -409,7 +413,8 @@ class _Inflated:
         self._now = self._kept[0]
 
     def read(self, at: int, n_bytes: int) -> bytes:
-        given_out, place, unpacker = self._state_before(at)
+        best = max((state for state in (*self._kept, self._now) if state[0] <= at), key=lambda state: state[0])
+        given_out, place, unpacker = best[0], best[1], best[2].copy()
         pieces: list[bytes] = []
         with self._path.open("rb") as file:
             file.seek(place)
@@ -421,16 +426,13 @@ class _Inflated:
                 piece, place = self._next(file, place, unpacker)
                 pieces.append(piece)
                 given_out += len(piece)
-                self._keep(given_out, place, unpacker)
+                if given_out >= self._kept[-1][0] + KEPT_EVERY:
+                    self._kept.append((given_out, place, unpacker.copy()))
         content = b"".join(pieces)
         begin = at - (given_out - len(content))
         if len(content) < begin + n_bytes:
             raise FileError(f"{self._path} ends before its arrays do: it was cut off, so get it again.")
         return content[begin : begin + n_bytes]
-
-    def _state_before(self, at: int) -> tuple[int, int, Any]:
-        best = max((state for state in (*self._kept, self._now) if state[0] <= at), key=lambda state: state[0])
-        return best[0], best[1], best[2].copy()
 
     def _next(self, file: Any, place: int, unpacker: Any) -> tuple[bytes, int]:
         fed = file.read(min(FED_AT_ONCE, self._end - place))
@@ -438,19 +440,6 @@ class _Inflated:
             return unpacker.decompress(fed), place + len(fed)
         except zlib.error as error:
             raise FileError(f"{self._path} is damaged ({error}): get it again.") from None
-
-    def _keep(self, given_out: int, place: int, unpacker: Any) -> None:
-        if given_out >= self._kept[-1][0] + KEPT_EVERY:
-            self._kept.append((given_out, place, unpacker.copy()))
-
-
-def _start_of_data(path: Path, member: zipfile.ZipInfo) -> int:
-    """Offset of a member's data: after its local header, whose length depends on its name and extra field."""
-    with path.open("rb") as file:
-        file.seek(member.header_offset)
-        header = file.read(30)
-    name_length, extra_length = struct.unpack("<HH", header[26:30])
-    return member.header_offset + 30 + name_length + extra_length
 
 
 DSPRITES_FILE = "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz"

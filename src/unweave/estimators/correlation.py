@@ -23,6 +23,7 @@ FAR_FROM_ZERO = 1e4
 NEAR_ZERO = 3.0  # standard deviations; products of columns with such means lose one digit
 SMALLEST_SQUARES = 1e-280
 ROWS_IN_CACHE = 4_096
+NUMBERS_IN_CACHE, FEWEST_ROWS_IN_BLOCK = 131_072, 64
 RANK_TOLERANCE = 1e-7
 CHANCE_DRAWS = 32
 ENTRIES_DRAWN = 2_000_000
@@ -132,20 +133,47 @@ def orthonormal_basis(columns: FloatArray, tolerance: float = RANK_TOLERANCE) ->
 
 
 def column_norms(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and centred norm of every column, one column at a time so that the codes are not copied."""
-    n_rows, n_codes = codes.shape
-    means, norms, ones = np.empty(n_codes), np.empty(n_codes), np.ones(n_rows)
-    for i in range(n_codes):
-        column = codes[:, i]
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            means[i], squares = (ones @ column) / n_rows, column @ column
-            left = squares - n_rows * means[i] ** 2
-        if left > 0.1 * squares > SMALLEST_SQUARES:  # little cancellation, so that the column need not be centred
-            norms[i] = np.sqrt(left)
-        else:
-            means[i] = column.mean()
-            norms[i] = _norm(column - means[i])
+    """Mean and centred norm of every column, in blocks of rows so that the codes are not copied."""
+    sums, squares = np.zeros((2, codes.shape[1]))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for [block] in row_blocks(codes):
+            sums += np.ones(len(block)) @ block
+            squares += np.einsum("ij,ij->j", block, block)
+    return _means_and_norms(codes, sums, squares)
+
+
+def _means_and_norms(codes: FloatArray, sums: FloatArray, squares: FloatArray) -> tuple[FloatArray, FloatArray]:
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        means = sums / len(codes)
+        left = squares - len(codes) * means**2
+        precise = (left > 0.1 * squares) & (squares > 10 * SMALLEST_SQUARES)
+        norms = np.sqrt(np.where(precise, left, 0.0))
+    for i in np.flatnonzero(~precise).tolist():  # much cancellation, so that the column has to be centred
+        column = codes[:, i].astype(np.float64)
+        means[i] = column.mean()
+        norms[i] = _norm(column - means[i])
     return means, norms
+
+
+def row_blocks(*tables: FloatArray) -> Iterator[list[FloatArray]]:
+    """Yield blocks of rows of all tables, row by row; other tables are copied to a buffer in cache.
+
+    Sums over blocks are therefore the same to the last digit for rows or columns first, and for float32.
+
+    >>> [[part.tolist() for part in block] for block in row_blocks(np.array([[1.0], [2.0]]), np.array([[3.0], [4.0]]))]
+    [[[[1.0], [2.0]], [[3.0], [4.0]]]]
+    """
+    n_rows, width = len(tables[0]), sum(table.shape[1] for table in tables)
+    n_block = min(n_rows, max(NUMBERS_IN_CACHE // max(width, 1), FEWEST_ROWS_IN_BLOCK))
+    as_rows = [table.flags.c_contiguous and table.dtype == np.float64 for table in tables]
+    buffers = [None if row else np.empty((n_block, t.shape[1])) for row, t in zip(as_rows, tables, strict=True)]
+    for start in range(0, n_rows, n_block):
+        parts = [table[start : start + n_block] for table in tables]
+        for k, buffer in enumerate(buffers):
+            if buffer is not None:
+                buffer[: len(parts[k])] = parts[k]
+                parts[k] = buffer[: len(parts[k])]
+        yield parts
 
 
 def _norm(column: FloatArray) -> float:
@@ -190,11 +218,20 @@ def product_correlation_matrix(factors: FloatArray, codes: FloatArray) -> FloatA
     >>> product_correlation_matrix(factors, np.column_stack([2 * factors, [1.0, 0.0, 1.0]])).round(3).tolist()
     [[1.0], [0.189]]
     """
-    (means, norms), (code_means, code_norms) = column_norms(factors), column_norms(codes)
+    tables, products = (factors, codes), np.zeros((codes.shape[1], factors.shape[1]))
+    sums, squares = ([np.zeros(table.shape[1]) for table in tables] for _ in range(2))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for parts in row_blocks(*tables):
+            ones = np.ones(len(parts[0]))
+            for k, part in enumerate(parts):
+                sums[k] += ones @ part
+                squares[k] += np.einsum("ij,ij->j", part, part)
+            products += parts[1].T @ parts[0]
+    (means, norms), (code_means, code_norms) = map(_means_and_norms, tables, sums, squares)
     reach = np.sqrt(len(factors)) / NEAR_ZERO
     if (np.abs(means) * reach >= norms).any() or (np.abs(code_means) * reach > code_norms).any():
         return None
-    products = codes.T @ factors - len(factors) * np.outer(code_means, means)
+    products -= len(factors) * np.outer(code_means, means)
     scales = np.outer(code_norms, norms)
     if not np.isfinite(products).all():
         return None

@@ -12,7 +12,6 @@ from unweave.estimators.similarity import whitener
 from unweave.randomness import random_stream
 
 N_DIRECTIONS = 8
-
 DRAWS_IN_BLOCK = 64
 
 

@@ -145,6 +145,9 @@ class JointInformation(Protocol):
         return 0.0, None
 
 
+CELLS_OF_A_PAIR = 400  # with 20 bins
+
+
 @checks_options
 @dataclass(frozen=True)
 class Histogram(BinnedFactors, Information):
@@ -191,20 +194,23 @@ class Histogram(BinnedFactors, Information):
         if self.bias_correction not in (None, "miller_madow"):
             raise ValueError(f"bias_correction={self.bias_correction!r} is not known: use 'miller_madow' or None.")
         n_rows, shape = code_labels[0].size, (len(code_labels), len(factor_labels))
-        count_log_count = xlogy(np.arange(n_rows + 1), np.arange(n_rows + 1))  # a lookup table, because counts repeat
+        if n_rows < CELLS_OF_A_PAIR * shape[0] * shape[1]:  # a lookup table, because counts repeat
+            count_log_count = xlogy(np.arange(n_rows + 1), np.arange(n_rows + 1)).__getitem__
+        else:
+            count_log_count = lambda counts: xlogy(counts, counts)  # noqa: E731
         together, occupied = np.empty(shape), np.zeros(shape)
         of_codes, codes_filled = np.empty(shape[0]), np.empty(shape[0])
         of_factors, factors_filled = np.empty(shape[1]), np.empty(shape[1])
         for codes, j, tables in joint_tables(code_labels, factor_labels):
-            together[codes, j] = count_log_count[tables].sum(axis=(1, 2))
+            together[codes, j] = count_log_count(tables).sum(axis=(1, 2))
             if self.bias_correction:
                 occupied[codes, j] = (tables > 0).sum(axis=(1, 2))
             if j == 0:  # the margin of every code is needed once ...
                 margins = tables.sum(axis=1)
-                of_codes[codes], codes_filled[codes] = count_log_count[margins].sum(axis=1), (margins > 0).sum(axis=1)
+                of_codes[codes], codes_filled[codes] = count_log_count(margins).sum(axis=1), (margins > 0).sum(axis=1)
             if codes.start == 0:  # ... and so is the margin of every factor
                 margin = tables[0].sum(axis=1)
-                of_factors[j], factors_filled[j] = count_log_count[margin].sum(), (margin > 0).sum()
+                of_factors[j], factors_filled[j] = count_log_count(margin).sum(), (margin > 0).sum()
         # I = H(code) + H(factor) - H(both), with H = log n - sum c log c / n over the counts c
         information = np.log(n_rows) + (together - of_codes[:, None] - of_factors) / n_rows
         information *= (codes_filled > 1)[:, None] & (factors_filled > 1)  # exactly 0 for constants

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.errors import InputError
 from unweave.estimators.boosting import BinnedCodes, Boosting
+from unweave.estimators.correlation import column_norms
 from unweave.estimators.probes import ByIndicators, ByScikitLearn
 from unweave.estimators.sparse import SparseTable
 from unweave.options import Count, Positive, Rate, Whole, checks_options
@@ -122,6 +123,23 @@ class Linear(ByIndicators):
         return LinearDesign(centre, scale, np.maximum(energies, 0.0), vectors, np.ones_like(energies))
 
 
+CONSTANT = 1e-9  # below this share of the mean, a spread may be rounding errors
+ROWS_IN_CACHE = 2_048
+
+
+class HeldOutFit(NamedTuple):
+    """Centred targets (targets x rows of a fold), their predictions by a fit to all other rows, and their fit there.
+
+    ``deviations`` are the squared deviations of the targets from their training means, and ``left`` is the variance of
+    the training targets that the fit leaves.
+    """
+
+    targets: FloatArray
+    predicted: FloatArray
+    deviations: FloatArray
+    left: FloatArray
+
+
 DEPENDENT = 1e-8  # below this share of the largest, moments do not determine an eigenvalue well enough
 
 
@@ -142,43 +160,60 @@ class LinearFolds:
     def of(cls, codes: FloatArray, folds: Sequence[NDArray[np.intp]]) -> LinearFolds | None:
         """Designs for codes and the rows of every fold; None with few rows, or if codes are nearly dependent."""
         rows, starts = np.concatenate(folds), np.cumsum([0, *map(len, folds)])
-        codes = codes[:, codes.max(axis=0) > codes.min(axis=0)]
-        if not codes.size or rows.size - max(map(len, folds)) < ROWS_PER_CODE * codes.shape[1]:
+        centre, norms = column_norms(codes)
+        live = norms > CONSTANT * np.abs(centre) * np.sqrt(rows.size)
+        live[~live] = codes[:, ~live].max(axis=0) > codes[:, ~live].min(axis=0)
+        if not live.any() or rows.size - max(map(len, folds)) < ROWS_PER_CODE * live.sum():
             return None
-        standardised = ((codes - codes.mean(axis=0)) / _safe_scale(codes))[rows]
-        parts = [standardised[start:stop] for start, stop in itertools.pairwise(starts)]
-        grams, sums = [part.T @ part for part in parts], [part.sum(axis=0) for part in parts]
+        centre, spread = centre[live], norms[live] / np.sqrt(rows.size)
+        inverse = 1 / np.where(spread > 1e-12 * np.abs(centre), spread, 1.0)
+        standardised = np.take(codes if live.all() else codes[:, live], rows, axis=0).astype(np.float64, copy=False)
+        grams, sums = [], []
+        for start, stop in itertools.pairwise(starts.tolist()):
+            gram, total = np.zeros((centre.size, centre.size)), np.zeros(centre.size)
+            for first in range(start, stop, ROWS_IN_CACHE):
+                block = standardised[first : min(first + ROWS_IN_CACHE, stop)]
+                block -= centre
+                block *= inverse
+                gram += block.T @ block
+                total += np.ones(len(block)) @ block
+            grams.append(gram)
+            sums.append(total)
         designs = []
-        for part, gram, total in zip(parts, grams, sums, strict=True):
-            n_train = rows.size - len(part)
-            centre = (np.sum(sums, axis=0) - total) / n_train
-            energies, vectors = np.linalg.eigh(np.sum(grams, axis=0) - gram - n_train * np.outer(centre, centre))
+        for n_test, gram, total in zip(np.diff(starts).tolist(), grams, sums, strict=True):
+            n_train = rows.size - n_test
+            middle = (np.sum(sums, axis=0) - total) / n_train
+            energies, vectors = np.linalg.eigh(np.sum(grams, axis=0) - gram - n_train * np.outer(middle, middle))
             if energies[0] < DEPENDENT * energies[-1]:
                 return None
-            plain = LinearDesign(centre, np.ones_like(centre), energies, vectors, np.ones_like(energies))
+            plain = LinearDesign(middle, np.ones_like(middle), energies, vectors, np.ones_like(energies))
             designs.append(plain.whitened(n_train))
         return cls(rows, starts, standardised, tuple(designs))
 
-    def predictions(self, targets: FloatArray) -> Iterator[tuple[FloatArray, FloatArray, FloatArray]]:
-        """Targets of every fold, their predictions by the fit to the others, and the variance that this fit leaves."""
+    def fitted(self, targets: FloatArray) -> Iterator[HeldOutFit]:
+        """The fit to all other rows for every fold, with the centred targets of the fold."""
         middle = targets.mean(axis=0)
-        centred = np.asfortranarray(targets[self.rows] - middle)  # sums over rows are fast in this order
-        bounds = list(itertools.pairwise(self.starts))
-        cross = [self.codes[start:stop].T @ centred[start:stop] for start, stop in bounds]
-        sums = [centred[start:stop].sum(axis=0) for start, stop in bounds]
-        squares = [np.square(centred[start:stop]).sum(axis=0) for start, stop in bounds]
-        for (start, stop), design, *fold in zip(bounds, self.designs, cross, sums, squares, strict=True):
-            n_train = len(centred) - (stop - start)
+        centred = np.take(targets.T, self.rows, axis=1)
+        centred -= middle[:, None]
+        folds = [
+            (self.codes[start:stop], centred[:, start:stop]) for start, stop in itertools.pairwise(self.starts.tolist())
+        ]
+        cross = [part.T @ own.T for part, own in folds]
+        sums, squares = [own.sum(axis=1) for _, own in folds], [np.einsum("ij,ij->i", own, own) for _, own in folds]
+        for (part, own), design, *fold in zip(folds, self.designs, cross, sums, squares, strict=True):
+            n_train = len(targets) - len(part)
             products, mean, total = (
-                sum(parts) - part for parts, part in zip((cross, sums, squares), fold, strict=True)
+                sum(parts) - here for parts, here in zip((cross, sums, squares), fold, strict=True)
             )
             mean = mean / n_train
             products = products - n_train * np.outer(design.centre, mean)
             total = total - n_train * np.square(mean)
             slopes = ridge_coefficients(design, products, total, n_train)
-            predicted = (slopes.T @ self.codes[start:stop].T).T + (mean - design.centre @ slopes + middle)
+            predicted = slopes.T @ part.T
+            predicted += (mean - design.centre @ slopes)[:, None]
             explained = 2 * (slopes * products).sum(axis=0) - design.energies @ np.square(design.vectors.T @ slopes)
-            yield centred[start:stop] + middle, predicted, np.maximum(total - explained, 0.0) / n_train
+            deviations = fold[2] - 2 * mean * fold[1] + len(part) * np.square(mean)
+            yield HeldOutFit(own, predicted, deviations, np.maximum(total - explained, 0.0) / n_train)
 
 
 def _standardised(codes: FloatArray | SparseTable, centre: FloatArray, scale: FloatArray) -> Any:

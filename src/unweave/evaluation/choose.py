@@ -96,7 +96,6 @@ QUESTIONS = (
 )
 
 OTHER = Question("other", "Other metrics", "Other metrics", ())
-
 PANEL = tuple(name for question in QUESTIONS for name in question.panel)
 
 
@@ -110,7 +109,6 @@ def question_of(measures: str) -> Question:
 
 
 MetricChoice = str | Metric | functools.partial[Any]
-
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 

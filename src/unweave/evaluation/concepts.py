@@ -30,11 +30,8 @@ from unweave.trust.intervals import Interval, interval_of_parts, part_scores
 from unweave.trust.scoring import observed
 
 LEVEL = 0.95
-
 BUDGET = 10.0
-
 SECONDS_OF_ENTRY = 2e-7  # of one draw of the single codes, for each nonzero entry and concept
-
 SECONDS_OF_PROBE = 0.01  # of one probe, for each concept
 
 

@@ -47,6 +47,7 @@ from unweave.identifiability import Ladder, ladder
 from unweave.identifiability.responses import jackknife_error
 from unweave.metrics import identification, manifold_entropy
 from unweave.metrics.manifolds import square_image, traversals
+from unweave.metrics.matrices import unit_readouts
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.names import explains_options
 from unweave.options import check_option_values
@@ -103,12 +104,12 @@ def with_checks(
             tried=steps.evidences if steps else (),
             some_rows=of_some_rows[name],
             parts_of_some_rows=all(of_some_rows.values()),
+            compared=len(evidences) > 1,
             n_codes=widest,
             of_ladder=of_ladder[name],
         )
         watch = progress.counted_step(f"intervals{about}", plan.seconds["parts"])
-        alone = len(evidences) == 1
-        of_parts[name] = part_scores(known_scores, evidence, plan=plan, until_precise=alone, n_jobs=n_jobs, watch=watch)
+        of_parts[name] = part_scores(known_scores, evidence, plan=plan, n_jobs=n_jobs, watch=watch)
         watch = progress.counted_step(f"noise floors{about}", plan.seconds["draws"])
         floors = noise_floors(known_scores, evidence, plan=plan, n_jobs=n_jobs, watch=watch)
         progress.step(f"verdicts{about}", plan.seconds["trials"])
@@ -164,19 +165,17 @@ def _comparisons(
 
 
 ROWS_OF_PICTURE = 150
-
 MOST_FACTORS = 24
-
 MOST_DRAWN = 64
-
 SHARES = (0.01, 0.99)  # codes beyond these quantiles are drawn at the edge
 
 
 def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
     """The code that `identification` matched to each factor, and the values of both on some rows, scaled to 0..1.
 
-    A factor without a matched code is paired with the code that depends on it most. Constant factors are left out, and
-    so are all factors after the first 24.
+    A factor without a matched code is paired with the code that depends on it most; of a block of codes, its held-out
+    readout of the factor is drawn. Constant factors, blocks of factors and all after the first 24
+    are left out.
 
     >>> from unweave.metrics import identification
     >>> z = np.random.default_rng(0).normal(size=(200, 2))
@@ -185,15 +184,16 @@ def matched_pairs(evidence: Evidence, score: Score) -> tuple[MatchedPair, ...]:
     [('factor 0', 'code 1'), ('factor 1', 'code 0')]
     """
     chosen, purity = score.parts["chosen_matrix"], score.parts["purity_matrix"]
-    rows = _drawn_rows(evidence)
-    pairs = []
-    for j, name in enumerate(evidence.factor_names[:MOST_FACTORS]):
-        if name in evidence.constant_factors or not np.isfinite(purity[:, j]).all():
+    rows, units, pairs = _drawn_rows(evidence), list(evidence.code_units), []
+    columns, of_block = unit_readouts(evidence) if evidence.has_blocks else (evidence.codes, ())
+    for j, (name, members) in enumerate(list(evidence.factor_units.items())[:MOST_FACTORS]):
+        if members.size > 1 or name in evidence.constant_factors or not np.isfinite(purity[:, j]).all():
             continue
         used = np.flatnonzero(chosen[:, j])
         i = int(used[purity[used, j].argmax()] if used.size else purity[:, j].argmax())
-        x = _positions(evidence.factors[:, j], rows, (0.0, 1.0))
-        pairs.append(MatchedPair(name, evidence.code_names[i], x, _positions(evidence.codes[:, i], rows, SHARES)))
+        start, wide = of_block[i] if of_block else (i, False)
+        y = _positions(columns[:, start + wide * int(members[0])], rows, SHARES)
+        pairs.append(MatchedPair(name, units[i], _positions(evidence.factors[:, members[0]], rows, (0.0, 1.0)), y))
     return tuple(pairs)
 
 
@@ -215,19 +215,12 @@ def _positions(column: np.ndarray, rows: np.ndarray, shares: tuple[float, float]
 
 
 MANY_CODES = 1000  # with more dense codes than this, codes are screened
-
 FEW_CODES = 64  # with more sparse codes than this, codes are screened
-
 MOST_SCORED = 256
-
 MOST_IN_LADDER = 4096  # of more codes, the ladder is that of the screened ones
-
 RATE = 0.05
-
 FEWEST_ROWS = 200
-
 LARGEST_DENSE = 40_000_000  # largest dense table, in numbers: 320 MB
-
 MOST_LISTED = 1000
 
 
@@ -292,9 +285,7 @@ def _dense(evidence: Evidence) -> Evidence:
 
 
 SMALLEST_P = 0.01  # of the test of axes, which draws 99 mixtures
-
 SMALLEST_DIFFERENCE = 0.005  # of ladder values: smaller ones are not shown with two decimals
-
 BUDGET = 30.0
 
 
@@ -525,6 +516,7 @@ def _run(
             shown.step(f"{label} of {name}" if len(evidences) > 1 else label, seconds)
             rows.append(_row(name, evidence, label, entry, seed))
         if not checks.quick:
+            shown.results(_first_results(rows))
             rows, known = with_checks(
                 rows,
                 evidences,
@@ -541,6 +533,19 @@ def _run(
     known |= {"environments": by_environment, "screening": screening}
     data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
+
+
+MOST_SHOWN = 12
+
+
+def _first_results(rows: Sequence[Row]) -> str:
+    """A line of scores for each of the first representations, which is shown while the rest is computed."""
+    lines: dict[str, list[str]] = {}
+    for row in rows:
+        if row.score is not None:
+            lines.setdefault(row.representation, []).append(f"{row.label} {row.score.value:.2f}")
+    shown = list(lines.items())[:MOST_SHOWN]
+    return "\n".join((f"{name}: " if len(lines) > 1 else "") + ", ".join(scores) for name, scores in shown)
 
 
 def _jobs(evidences: Mapping[str, Evidence], fitting: Mapping[str, Any], seeds: Sequence[int]) -> list[tuple[Any, ...]]:

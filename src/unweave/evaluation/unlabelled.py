@@ -33,52 +33,28 @@ OF_A_POSTERIOR = ("informativeness", "separability")
 
 @dataclass(frozen=True)
 class RunFacts:
-    """Measurements of one run that need no factors.
-
-    Attributes
-    ----------
-    n_codes, n_active : int
-        Number of codes, and of active codes: those that vary and, for a posterior, differ from the prior by more than
-        .01 nats.
-    total_correlation : float
-        Total correlation of the active codes under a Gaussian copula, in nats: 0 for independent codes, and nan if
-        there are no more rows than active codes.
-    scores : dict of name to float
-        Metrics of a posterior that need no factors; empty for codes without a posterior.
-    ranking : float
-        UDR: how well the codes match those of another run one to one; median over the other runs, nan for a single run.
-    """
+    """Measurements of one run that need no factors."""
 
     n_codes: int
-    n_active: int
+    n_active: int  # codes that vary and, for a posterior, differ from the prior by more than .01 nats
+    # of the active codes under a Gaussian copula, in nats: 0 for independent codes; nan with no more rows than codes
     total_correlation: float
-    scores: dict[str, float] = field(default_factory=dict)
+    scores: dict[str, float] = field(default_factory=dict)  # metrics of a posterior that need no factors
+    # UDR: how well the codes match those of another run one to one; median over the other runs, nan for a single run
     ranking: float = math.nan
 
 
 @dataclass(frozen=True)
 class RunPair:
-    """Agreement of two runs by a one-to-one matching of codes, by linear regression, and by UDR.
-
-    Attributes
-    ----------
-    matched : float
-        Mean absolute rank correlation of the best matching; ``chance`` is the expected value for unrelated codes.
-    linear : float
-        Held-out R2 of the codes of one run from those of the other, the mean of both directions.
-    ranking : float
-        UDR of the pair.
-    partners : dict of code to code
-        The matching.
-    """
+    """Agreement of two runs by a one-to-one matching of codes, by linear regression, and by UDR."""
 
     first: str
     second: str
-    matched: float
-    chance: float
-    linear: float
-    ranking: float
-    partners: dict[str, str] = field(default_factory=dict)
+    matched: float  # mean absolute rank correlation of the best matching
+    chance: float  # its expected value for unrelated codes
+    linear: float  # held-out R2 of the codes of one run from those of the other, the mean of both directions
+    ranking: float  # UDR of the pair
+    partners: dict[str, str] = field(default_factory=dict)  # the matching
 
 
 @dataclass(frozen=True)
@@ -109,7 +85,7 @@ class Unlabelled:
 
 
 @checks_options
-def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:
+def unlabelled(runs: Mapping[str, object] | object, *, rng: int = 0) -> Unlabelled:
     """Compare runs of the same samples without any factor.
 
     Parameters
@@ -129,7 +105,7 @@ def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:
     (1.0, 'code 2', 1.0)
     """
     if not (isinstance(runs, Mapping) and runs):
-        raise InputError("There are no runs: pass a mapping from names of runs to codes.")
+        raise InputError("There are no runs: pass a mapping from names of runs to codes, such as {'seed 0': codes}.")
     evidences = {str(name): Evidence(None, codes) for name, codes in runs.items()}
     sizes = {evidence.n_rows for evidence in evidences.values()}
     if len(sizes) > 1:

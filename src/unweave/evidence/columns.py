@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import re
 import reprlib
 import tempfile
 import warnings
@@ -10,11 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from functools import cached_property
 from importlib import import_module
 from numbers import Integral, Real
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Literal, Protocol
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -27,9 +28,7 @@ from unweave.estimators.sparse import SparseColumns
 from unweave.sentences import printable
 
 Levels = tuple[str, ...]
-
 LARGEST_EXACT_INTEGER = 2**53
-
 LONGEST_NAME = 60
 
 
@@ -145,7 +144,7 @@ def numbers(column: NDArray[Any], where: str) -> tuple[FloatArray, Levels | None
     if kind == "M":
         return _days(column, where), None
     if kind == "U":
-        return _levels(column.tolist())
+        return _levels_or_days(column.tolist(), where)
     if kind in "OST":
         return _numbers_of_objects(column.astype(object).tolist(), where)
     raise InputError(
@@ -170,7 +169,7 @@ def _numbers_of_objects(entries: list[Any], where: str) -> tuple[FloatArray, Lev
         utc = [None if is_missing(entry) else _without_zone(entry) for entry in entries]
         return _days(np.array(utc, dtype="datetime64[us]"), where), None
     if present and all(isinstance(entry, (str, bytes)) for entry in present):
-        return _levels([None if is_missing(entry) else _word(entry) for entry in entries])
+        return _levels_or_days([None if is_missing(entry) else _word(entry) for entry in entries], where)
     values = [math.nan if is_missing(entry) else _number(entry, where, row) for row, entry in enumerate(entries)]
     return np.array(values, dtype=np.float64), None
 
@@ -205,7 +204,17 @@ def _refuse_rounding(entry: int, where: str) -> None:
         )
 
 
-def _levels(entries: Sequence[str | None]) -> tuple[FloatArray, Levels]:
+DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?$")
+
+
+def _levels_or_days(entries: Sequence[str | None], where: str) -> tuple[FloatArray, Levels | None]:
+    """Numbers of the levels, with the levels; days, if every text is a date such as 2024-01-31 or 2024-01-31 12:00."""
+    if any(entries) and all(entry is None or DATE.match(entry) for entry in entries):
+        try:
+            dates = [entry and entry.replace(" ", "T").removesuffix("Z") for entry in entries]
+            return _days(np.array(dates, "datetime64[us]"), where), None
+        except ValueError:  # such as 2024-13-01, which stays a text
+            pass
     levels = tuple(sorted({entry for entry in entries if entry is not None}))
     position = {level: float(k) for k, level in enumerate(levels)}
     return np.array([math.nan if entry is None else position[entry] for entry in entries]), levels
@@ -238,7 +247,11 @@ class Columns(Protocol):
 
     @property
     def table(self) -> FloatArray:
-        """All values (rows x columns); raises an error if they are not stored."""
+        """All values (rows x columns), column by column; raises an error if they are not stored."""
+
+    @property
+    def stored(self) -> FloatArray:
+        """All values in the order in which they are stored; raises an error if they are not."""
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
@@ -258,30 +271,40 @@ FIRST_ROWS = 100
 class DenseColumns:
     """A table of numbers, made read-only so that results that were computed from it stay valid.
 
+    ``stored`` has rows or columns first, and float64 or float32, as it was given; `table` has columns of float64, and
+    is made when it is needed.
+
     >>> DenseColumns(np.array([[1.0, 2.0], [1.0, 3.0]])).constant.tolist()
     [True, False]
     """
 
-    table: FloatArray
+    stored: FloatArray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "table", np.asfortranarray(self.table))
-        self.table.flags.writeable = False
+        self.stored.flags.writeable = False
 
     def __reduce__(self) -> tuple[type[DenseColumns], tuple[FloatArray]]:
-        return DenseColumns, (self.table,)  # because an unpickled array can be written to
+        return DenseColumns, (self.stored,)  # because an unpickled array can be written to
+
+    @functools.cached_property
+    def table(self) -> FloatArray:
+        """The numbers, column by column."""
+        is_table = self.stored.flags.f_contiguous and self.stored.dtype == np.float64
+        table = self.stored if is_table else copied(self.stored)
+        table.flags.writeable = False
+        return table
 
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
-        return self.table.shape[0], self.table.shape[1]
+        return self.stored.shape[0], self.stored.shape[1]
 
-    @cached_property
+    @functools.cached_property
     def constant(self) -> NDArray[np.bool_]:
         """Mask of the constant columns; none is constant without rows."""
-        constant = (self.table[:FIRST_ROWS] == self.table[:1]).all(axis=0) & bool(len(self.table))
+        constant = (self.stored[:FIRST_ROWS] == self.stored[:1]).all(axis=0) & bool(len(self.stored))
         for j in np.flatnonzero(constant):  # hardly any: most columns differ in the first rows
-            constant[j] = (self.table[:, j] == self.table[0, j]).all()
+            constant[j] = (self.stored[:, j] == self.stored[0, j]).all()
         return np.asarray(constant)
 
     @property
@@ -291,11 +314,11 @@ class DenseColumns:
 
     def rows(self, index: Rows) -> DenseColumns:
         """The columns of these rows."""
-        return DenseColumns(self.table[index])
+        return DenseColumns(self.stored[index])
 
     def chosen(self, index: Rows) -> FloatArray:
         """These columns, in this order."""
-        return self.table[:, index]
+        return self.stored[:, index]
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,6 +352,8 @@ class SparseEntries:
             "codes.toarray() if it fits in memory."
         )
 
+    stored = table
+
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Values, rows and starts of the entries."""
@@ -359,6 +384,8 @@ class BlockTotals:
         """Raises `NeedsRows`, as everything does that needs single rows."""
         raise NeedsRows
 
+    stored = table
+
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Raises `NeedsRows`."""
@@ -375,7 +402,7 @@ class BlockTotals:
 
 @dataclass(frozen=True)
 class Table:
-    """Named float64 columns, column-major; text is stored as the index of its sorted levels, missing values as nan.
+    """Named float64 columns; text is stored as the index of its sorted levels, missing values as nan.
 
     ``what`` is the singular word for a column, such as 'factor'. ``index`` is the row index of a pandas table.
     """
@@ -391,10 +418,10 @@ class Table:
         """Which columns were text."""
         return tuple(levels is not None for levels in self.levels)
 
-    @cached_property
+    @functools.cached_property
     def sum_of_squares(self) -> float:
         """Sum of all squares in one pass, which several checks share: infinite or nan if any value is, or a square."""
-        flat = self.values.ravel(order="K")
+        flat = self.values.ravel(order="K")  # not a copy for any order
         with np.errstate(over="ignore", invalid="ignore"):
             return float(flat @ flat)
 
@@ -406,23 +433,46 @@ class Table:
 ROWS_COPIED = 1024
 
 
-def read_table(given: object, what: str, names: Sequence[str] | None = None) -> Table:
+def copied(table: NDArray[Any], order: Literal["F", "C"] = "F") -> FloatArray:
+    """A copy of a table of numbers as float64, column by column or row by row.
+
+    >>> copied(np.array([[1, 2], [3, 4]])).ravel("K").tolist()
+    [1.0, 3.0, 2.0, 4.0]
+    """
+    copy = np.empty(table.shape, dtype=np.float64, order=order)
+    with np.errstate(over="ignore"):  # infinite values raise an error later, which names the column
+        for start in range(0, len(table), ROWS_COPIED):  # columns share cache lines, so that blocks are faster
+            copy[start : start + ROWS_COPIED] = table[start : start + ROWS_COPIED]
+    return copy
+
+
+@functools.lru_cache(maxsize=64)
+def _default_names(what: str, n_columns: int) -> tuple[str, ...]:
+    return tuple(f"{what} {j}" for j in range(n_columns))
+
+
+def read_table(given: object, what: str, names: Sequence[str] | None = None, borrowed: bool = False) -> Table:
     """Table from numpy, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or nested lists.
 
-    ``what`` is the singular word for a column ('factor', 'code'), which messages and default names use.
+    ``what`` is the singular word for a column ('factor', 'code'), which messages and default names use. If
+    ``borrowed``, an array of float64, or codes of float32, are not copied: the table may then be used only as long as
+    nobody changes it.
 
     >>> read_table([[1, 2], [3, 4]], "code").names
     ('code 0', 'code 1')
     >>> read_table({"shape": ["square", "heart"]}, "factor").levels
     (('heart', 'square'),)
     """
-    columns, found_names, index = _columns_of(given, what)
-    if names is not None:
-        found_names = _checked_names(names, len(columns), what)
+    if type(given) is np.ndarray and given.ndim == 2 and given.size and given.dtype.kind == "f":  # the usual case
+        n_columns = given.shape[1]
+        kept = borrowed and given.dtype in (np.float64, np.float32 if what == "code" else np.float64)
+        values = given.view() if kept and given.flags.forc else copied(given)
+        known = _default_names(what, n_columns) if names is None else _checked_names(names, n_columns, what)
+        return Table(what, values, known, (None,) * n_columns)
+    columns, listed, index = _columns_of(given, what)
+    found_names = _distinct_names(listed, what) if names is None else _checked_names(names, len(columns), what)
     if not columns:
         raise InputError(f"The {what}s have no columns: pass a table with at least one {what}.")
-    found_names = [name if name.isprintable() else printable(name) for name in found_names]
-    refuse_repeated(found_names, what)
     lengths = {len(column) for column in columns}
     if len(lengths) > 1:
         raise InputError(
@@ -434,23 +484,29 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None) -> 
     n_rows = lengths.pop()
     values = np.empty((n_rows, len(columns)), dtype=np.float64, order="F")
     levels: list[Levels | None] = []
-    if all(column.dtype.kind == "f" for column in columns):
-        with np.errstate(over="ignore"):  # as in `numbers`
-            # columns of an array that is stored row by row share cache lines, so blocks of rows are copied one by one
-            for rows in (slice(start, start + ROWS_COPIED) for start in range(0, n_rows, ROWS_COPIED)):
-                for j, column in enumerate(columns):
-                    values[rows, j] = column[rows]
-        return Table(what, values, tuple(found_names), (None,) * len(columns), index)
-    problems = []
-    for j, (name, column) in enumerate(zip(found_names, columns, strict=True)):
-        try:
-            values[:, j], column_levels = numbers(column, f"{what.capitalize()} {quoted(name)}")
-        except InputError as error:
-            problems.append(str(error))
-            continue
+    wheres = [f"{what.capitalize()} {quoted(name)}" for name in found_names]
+    read = all_of(*(functools.partial(numbers, column, where) for column, where in zip(columns, wheres, strict=True)))
+    for j, (column, column_levels) in enumerate(read):
+        values[:, j] = column
         levels.append(column_levels)
+    return Table(what, values, found_names, tuple(levels), index)
+
+
+def all_of(*steps: Callable[[], Any]) -> list[Any]:
+    """Results of all steps; raises one error with the problems of all of them.
+
+    >>> all_of(lambda: 1, lambda: 2)
+    [1, 2]
+    """
+    results: list[Any] = []
+    problems: list[str] = []
+    for step in steps:
+        try:
+            results.append(step())
+        except InputError as error:
+            problems += error.problems or (str(error),)
     refuse_all(problems)
-    return Table(what, values, tuple(found_names), tuple(levels), index)
+    return results
 
 
 def refuse_all(problems: Sequence[str]) -> None:
@@ -473,9 +529,9 @@ def refuse_all(problems: Sequence[str]) -> None:
         raise error
 
 
-def read_numbers(given: object, what: str, names: Sequence[str] | None = None) -> Table:
+def read_numbers(given: object, what: str, names: Sequence[str] | None = None, borrowed: bool = False) -> Table:
     """Table of numbers; raises an error if columns contain text."""
-    table = read_table(given, what, names)
+    table = read_table(given, what, names, borrowed)
     text = [quoted(name) for name, is_text in zip(table.names, table.is_text, strict=True) if is_text]
     if len(text) == 1:
         raise InputError(f"{what.capitalize()} {text[0]} contains text: {what}s are numbers, so leave this column out.")
@@ -596,14 +652,20 @@ def refuse_repeated(names: Sequence[str], what: str) -> None:
         raise InputError(f"Two {what}s are called {quoted(twice)}: give every column a name of its own.")
 
 
-def _checked_names(names: Sequence[str], n_columns: int, what: str) -> list[str]:
+def _distinct_names(names: Iterable[str], what: str) -> tuple[str, ...]:
+    distinct = tuple(name if name.isprintable() else printable(name) for name in names)
+    refuse_repeated(distinct, what)
+    return distinct
+
+
+def _checked_names(names: Sequence[str], n_columns: int, what: str) -> tuple[str, ...]:
     try:
         stated = [names] if isinstance(names, str) else [str(name) for name in names]
     except TypeError:
         raise InputError(f"{what} names of type {type(names).__name__} are no names: give a list of texts.") from None
     if len(stated) != n_columns:
         raise InputError(f"There are {len(stated)} {what} names for {n_columns} {what}s: give one for each column.")
-    return stated
+    return _distinct_names(stated, what)
 
 
 def common_length(tables: Mapping[str, Table]) -> int:
@@ -743,7 +805,6 @@ def _is_table(column: object) -> bool:
 
 
 LARGEST_SQUARED = 1e150
-
 LARGEST_EXPONENT, SMALLEST_EXPONENT = 500, -250  # powers of 2 with room for squares of differences in the last digits
 
 
@@ -790,7 +851,6 @@ def within_reach(codes: FloatArray, sum_of_squares: float = np.nan) -> FloatArra
 
 
 MOST_COLUMNS_NAMED = 5
-
 MOST_LETTERS = 500  # of an error with several problems
 
 
@@ -877,6 +937,8 @@ def units_of(groups: Mapping[str, tuple[str, ...]], names: tuple[str, ...]) -> d
     >>> {unit: places.tolist() for unit, places in units_of({"last": ("d", "b")}, ("a", "b", "c", "d")).items()}
     {'a': [0], 'last': [3, 1], 'c': [2]}
     """
+    if not groups:
+        return dict(zip(names, np.arange(len(names))[:, None], strict=True))
     place = {name: i for i, name in enumerate(names)}
     grouped = {member for members in groups.values() for member in members}
     alone = {name: (name,) for name in names if name not in grouped}

@@ -19,6 +19,7 @@ from unweave.evidence.columns import (
     DenseColumns,
     Levels,
     SparseEntries,
+    all_of,
     checked_groups,
     refuse_extremes,
     rows_without_missing,
@@ -89,6 +90,16 @@ class Derivable:
         return self.code_columns.table
 
     @property
+    def stored_factors(self) -> FloatArray:
+        """The factors with rows or columns first, as they were given, for computations that take either."""
+        return self.factor_columns.stored
+
+    @property
+    def stored_codes(self) -> FloatArray:
+        """The codes with rows or columns first, as they were given, for computations that take either."""
+        return self.code_columns.stored
+
+    @property
     def sparse_codes(self) -> SparseColumns | None:
         """The nonzero entries of sparse codes; None for other codes."""
         return self.code_columns.entries if isinstance(self.code_columns, SparseEntries) else None
@@ -150,11 +161,11 @@ class Derivable:
     @cached_property
     def same_rows(self) -> Rows | None:
         """Number of the sample that each row belongs to, if many rows are of the same sample; None otherwise."""
-        if self.row_groups is not None or self.sparse_codes is not None or self._permuted_from is not None:
+        if self.row_groups is not None or self._permuted_from is not None:
             return None
-        if self.all_rows is not None:
+        if self.all_rows is not None or self.sparse_codes is not None:
             return None
-        return same_rows(self.factors, self.codes)
+        return same_rows(self.stored_factors, self.stored_codes)
 
     @property
     def _units(self) -> Rows | None:
@@ -294,7 +305,7 @@ class Derivable:
         changed = {"all_rows": None, "row_summary": None} | changed  # totals are valid for the original rows only
         for name, columns in {"factors": "factor_columns", "codes": "code_columns"}.items():
             if name in changed:
-                changed[columns] = DenseColumns(changed.pop(name))
+                changed[columns] = DenseColumns(np.asfortranarray(changed.pop(name)))
         if "nuisances" in changed:
             changed["nuisances"] = np.asfortranarray(changed["nuisances"])
         other.__setstate__(unchanged | changed)
@@ -398,6 +409,16 @@ class Evidence(Derivable):
     def __init__(self, factors: object = None, codes: object = None, **options: Unpack[EvidenceOptions]) -> None:
         if not options.keys() <= OPTION_NAMES:
             refuse_unknown_options(options, OPTION_NAMES, "Evidence")
+        self._read(factors, codes, options, borrowed=False)
+
+    @classmethod
+    def for_one_call(cls, factors: object, codes: object, options: EvidenceOptions) -> Self:
+        """Evidence that reads arrays where they are, for a call that ends before its caller can change them."""
+        evidence = object.__new__(cls)
+        evidence._read(factors, codes, options, borrowed=True)
+        return evidence
+
+    def _read(self, factors: object, codes: object, options: EvidenceOptions, borrowed: bool) -> None:
         self.all_rows: RowSummary | None = None
         self.row_summary: RowSummary | None = None
         codes, options = split_blocks(codes, options)
@@ -407,16 +428,17 @@ class Evidence(Derivable):
             options = {**options, "factor_names": source.factor_names, "code_names": source.code_names}
             codes = sample.codes
         sparse = sparse_columns(codes) if is_sparse(codes) else None
-        given = read_inputs(factors, codes if sparse is None else None, options, sparse)
+        given = read_inputs(factors, codes if sparse is None else None, options, sparse, borrowed)
         n_given = given.n_rows
-        kept = rows_without_missing(given.tables, options.get("missing", "refuse"))
+        # kinds are inferred from all given rows, so that they do not depend on where codes are missing
+        kept, declared = all_of(
+            lambda: rows_without_missing(given.tables, options.get("missing", "refuse")),
+            lambda: _declared_kinds(given, kinds) if source is None else sample.kinds,
+        )
         self.kept_rows = np.arange(n_given) if kept is None else kept
         self.n_rows = self.kept_rows.size
         self.n_dropped = n_given - self.n_rows if self.all_rows is None else self.all_rows.totals.n_dropped
-        # inferred from all given rows, so that the kind of a factor does not depend on where codes are missing
-        self.declared_kinds: tuple[DeclaredKind, ...] = (
-            _declared_kinds(given, kinds) if source is None else sample.kinds
-        )
+        self.declared_kinds: tuple[DeclaredKind, ...] = declared
         self._hold(given.rows(kept))
         if sparse is not None:
             self._hold_sparse(sparse if kept is None else sparse.some_rows(kept), options.get("code_names"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,14 @@ from unweave.arrays import FloatArray, Rows
 from unweave.errors import InputError, InputWarning, OptionError
 from unweave.estimators.sparse import SparseColumns
 from unweave.evidence.columns import (
+    Levels,
     Table,
+    all_of,
     common_length,
     plain,
+    quoted,
     read_numbers,
     read_table,
-    refuse_all,
     refuse_extremes,
     split_off_tables,
     within_reach,
@@ -151,19 +154,24 @@ class Inputs:
 
 
 def read_inputs(
-    factors: object, codes: object, options: EvidenceOptions, sparse: SparseColumns | None = None
+    factors: object,
+    codes: object,
+    options: EvidenceOptions,
+    sparse: SparseColumns | None = None,
+    borrowed: bool = False,
 ) -> Inputs:
     """Tables of the factors, the codes, and the other data of the same samples in the options.
+
+    If ``borrowed``, factors and codes are not copied where that is possible (`read_table`).
 
     >>> read_inputs({"size": [1.0, 2.0]}, [[3.0], [4.0]], {}).n_rows
     2
     """
     columns, probabilities = split_off_tables(factors)
-    try:
-        factor_table = None if columns is None else read_table(columns, "factor", options.get("factor_names"))
-    except InputError as error:
-        _refuse_with_problems_of_codes(error, codes, options)
-    code_table, posterior = _read_codes(codes, options.get("code_names"))
+    factor_table, (code_table, posterior) = all_of(
+        lambda: None if columns is None else read_table(columns, "factor", options.get("factor_names"), borrowed),
+        lambda: _read_codes(codes, options.get("code_names"), borrowed),
+    )
     nuisances, row_groups = options.get("nuisances"), options.get("row_groups")
     target, environments = options.get("target"), options.get("environments")
     inputs = Inputs(
@@ -196,7 +204,7 @@ MANY_FACTORS = 8
 
 
 def ask_about(inputs: Inputs) -> None:
-    """Warn of tables that are probably not meant so: transposed, exchanged, one-hot columns, or the row index.
+    """Warn of tables that are probably not meant so: transposed, exchanged, one-hot, odd levels, or the row index.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as asked:
@@ -224,19 +232,42 @@ def ask_about(inputs: Inputs) -> None:
             "every row: if they are one factor in one-hot columns, pass it as one column (argmax)."
             for names in _one_hot(factors)
         ]
+        questions += filter(None, map(_odd_levels, factors.names, factors.levels))
     for table in filter(None, (factors, codes)):
         questions += [
             f"{table.what.capitalize()} {name!r} counts the rows: leave it out if it is their index."
             for name in _counting(table)
         ]
     for question in questions:
-        warnings.warn(question, InputWarning, stacklevel=5)
+        warnings.warn(question, InputWarning, stacklevel=6)
+
+
+AMOUNT = re.compile(r"[+-]?\d+([.,]\d+)?\s*\D{0,3}$")
+
+MANY_LEVELS = 10
+
+
+def _odd_levels(name: str, levels: Levels | None) -> str | None:
+    """A question about levels that differ in capitals or spaces only, or that read like numbers; None if neither."""
+    alike: dict[str, str] = {}
+    for level in levels or ():
+        if (other := alike.setdefault(" ".join(level.split()).casefold(), level)) != level:
+            return (
+                f"Factor {quoted(name)} has the levels {quoted(other)} and {quoted(level)}, which differ in capitals "
+                "or spaces only and count as two classes: write them alike if they are one."
+            )
+    amounts = [level for level in levels or () if AMOUNT.match(level)]
+    if len(amounts) < max(MANY_LEVELS, 0.8 * len(levels or ())):
+        return None
+    return (
+        f"Factor {quoted(name)} is text with {len(levels or ())} levels such as {quoted(amounts[0])}, which count as "
+        "classes without an order: pass numbers if they are amounts."
+    )
 
 
 def _look_exchanged(factors: Table, codes: Table) -> bool:
     """Whether there are many more continuous factors than codes, or all codes have few whole values and no factor."""
-    few = [_has_few_values(column) for column in factors.values[:FIRST].T]
-    if any(few) or any(factors.is_text):
+    if any(factors.is_text) or any(map(_has_few_values, factors.values[:FIRST].T)):
         return False
     if codes.values.shape[1] * 4 <= factors.values.shape[1] >= MANY_FACTORS:
         return True
@@ -244,6 +275,8 @@ def _look_exchanged(factors: Table, codes: Table) -> bool:
 
 
 def _has_few_values(column: FloatArray) -> bool:
+    if not column[0].is_integer():  # the usual case
+        return False
     return bool((column == np.round(column)).all()) and np.unique(column).size <= min(20, column.size // 5)
 
 
@@ -253,7 +286,8 @@ def _one_hot(factors: Table) -> list[list[str]]:
     names: list[str] = []
     total = np.zeros(())
     for name, column, text in zip(factors.names, factors.values.T, factors.is_text, strict=True):
-        binary = not text and all(((part == 0) | (part == 1)).all() for part in (column[:FIRST], column))
+        parts = (column[:1], column[:FIRST], column)  # most columns are not binary in their first row already
+        binary = not text and all(((part == 0) | (part == 1)).all() for part in parts)
         names, total = ([*names, name], total + column) if binary else ([], np.zeros(()))
         if names and total.max() > 1:
             names, total = [name], column.copy()
@@ -268,21 +302,14 @@ def _counting(table: Table) -> list[str]:
     values = table.values
     if values.shape[0] < 20:
         return []
-    steps = np.diff(values[:4], axis=0)
-    likely = np.flatnonzero((steps == 1).all(axis=0))
+    with np.errstate(invalid="ignore"):  # infinite values are refused later, by a sentence
+        likely = np.flatnonzero((values[1:4] - values[:3] == 1).all(axis=0))
     return [table.names[j] for j in likely if (np.diff(values[:, j]) == 1).all()]
 
 
-def _refuse_with_problems_of_codes(error: InputError, codes: object, options: EvidenceOptions) -> NoReturn:
-    """Raise the error of the factors, together with that of the codes if they have one."""
-    try:
-        _read_codes(codes, options.get("code_names"))
-    except InputError as second:
-        refuse_all([problem for each in (error, second) for problem in each.problems or [str(each)]])
-    raise error
-
-
-def _read_codes(codes: object, names: Sequence[str] | None) -> tuple[Table | None, Posterior | None]:
+def _read_codes(
+    codes: object, names: Sequence[str] | None, borrowed: bool = False
+) -> tuple[Table | None, Posterior | None]:
     if codes is None:
         return None, None
     if isinstance(codes, tuple) and len(codes) in (2, 3) and all(getattr(part, "ndim", 0) == 2 for part in codes):
@@ -291,7 +318,7 @@ def _read_codes(codes: object, names: Sequence[str] | None) -> tuple[Table | Non
             "unweave.Posterior(mean, log_variance=log_variance) or unweave.Posterior(mean, std), or the mean alone."
         )
     if not isinstance(codes, Posterior):
-        return read_numbers(codes, "code", names), None
+        return read_numbers(codes, "code", names, borrowed), None
     posterior = codes if names is None else codes.renamed(names)
     return posterior.table, posterior
 

@@ -6,13 +6,14 @@ import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.errors import InputError, OptionError
 from unweave.estimators.totals import Role
-from unweave.evidence.columns import quoted
+from unweave.evidence.columns import all_of, quoted
 from unweave.sentences import printable
 
 MOST_ORDINAL_LEVELS = 50
@@ -136,7 +137,8 @@ def inferred_kind(column: FloatArray, is_text: bool) -> FactorKind:
     """
     if is_text:
         return FactorKind.CATEGORICAL
-    if np.unique(column[:FIRST_ROWS]).size > MOST_ORDINAL_LEVELS:  # most continuous columns need no more than this
+    first = np.sort(column[:FIRST_ROWS])
+    if np.count_nonzero(first[1:] != first[:-1]) >= MOST_ORDINAL_LEVELS:  # so it is for most continuous columns
         return FactorKind.CONTINUOUS
     n_levels = np.unique(column).size
     few = n_levels <= MOST_ORDINAL_LEVELS and n_levels * FEWEST_ROWS_PER_LEVEL <= column.size
@@ -156,11 +158,10 @@ def resolved_kinds(
     Tables of probabilities are categorical. ``complete`` says that no value is missing.
     """
     stated = _given_by_name(names, given)
-    kinds = []
-    for j, name in enumerate(names):
+
+    def kind_of(j: int, name: str) -> DeclaredKind:
         if name in tables:
-            kinds.append(DeclaredKind(FactorKind.CATEGORICAL))
-            continue
+            return DeclaredKind(FactorKind.CATEGORICAL)
         column = values[:, j]
         if not complete and (missing := np.isnan(column)).any():
             column = column[~missing]
@@ -173,9 +174,10 @@ def resolved_kinds(
         if declared.kind.is_circular:
             _check_period(name, column, declared.period)
         if declared.kind.is_categorical:
-            _refuse_identifier(name, column)
-        kinds.append(declared)
-    return tuple(kinds)
+            _refuse_identifier(name, column, is_text[j])
+        return declared
+
+    return tuple(all_of(*(partial(kind_of, j, name) for j, name in enumerate(names))))
 
 
 def _given_by_name(names: tuple[str, ...], given: KindsGiven) -> dict[str, DeclaredKind]:
@@ -227,11 +229,11 @@ def _check_period(name: str, column: FloatArray, period: float) -> None:
         )
 
 
-def _refuse_identifier(name: str, column: FloatArray) -> None:
+def _refuse_identifier(name: str, column: FloatArray, is_text: bool) -> None:
     """Raise an error for categorical factors whose values hardly ever repeat, such as file names."""
     n_levels = np.unique(column).size
     if n_levels > MOST_ORDINAL_LEVELS and 2 * n_levels > column.size:
         raise InputError(
-            f"Factor {quoted(name)} is categorical with {n_levels} values in {column.size} rows: "
-            "leave it out if it is an identifier, or declare it continuous if it is a number."
+            f"Factor {quoted(name)} is categorical with {n_levels} values in {column.size} rows: leave it out if it "
+            f"is an identifier, or {'make it numbers' if is_text else 'declare it continuous'} if it is a number."
         )

@@ -119,7 +119,11 @@ def _dealt(unit_of_row: Rows, sizes: Rows, classes: Classes, rng: np.random.Gene
     else:  # the units in the order of their ranks, without sorting
         left = np.empty_like(rank)
         left[rank] = np.arange(n_units)
-    part[left] = label[np.argsort((turn + rng.random(n_parts)[label]) / open_places[label])]
+    first = rng.random(n_parts)
+    if (open_places == open_places[0]).all():  # the same order in every turn, which needs no sorting
+        part[left] = np.tile(np.argsort(first), open_places[0])
+    else:
+        part[left] = label[np.argsort((turn + first[label]) / open_places[label])]
     return np.asarray(part[unit_of_row], dtype=np.intp)
 
 
@@ -219,7 +223,7 @@ def same_rows(factors: FloatArray, codes: FloatArray) -> Rows | None:
     fractional = (column for column in codes.T[:MOST_SEARCHED] if (column[:100] % 1).any() or (column % 1).any())
     n_values = 0
     for column in itertools.islice(fractional, MOST_COLUMNS):
-        n_values = max(n_values, 1 + int(np.count_nonzero(np.diff(np.sort(column)))))
+        n_values = max(n_values, _n_distinct(column))
         if n_values > n_most:  # one column that differs between nearly all rows is enough
             return clusters(factors)
     if n_values < FEWEST_DISTINCT:
@@ -229,6 +233,11 @@ def same_rows(factors: FloatArray, codes: FloatArray) -> Rows | None:
     if n_values >= DISTINCT * n_distinct and n_distinct <= n_most:
         return same
     return clusters(factors) if n_distinct > n_most else None
+
+
+def _n_distinct(column: FloatArray) -> int:
+    ascending = np.sort(column)
+    return 1 + int(np.count_nonzero(ascending[1:] != ascending[:-1]))
 
 
 def equal_rows(rows: FloatArray) -> Rows:
@@ -252,8 +261,9 @@ def clusters(factors: FloatArray) -> Rows | None:
     True
     """
     n_most = len(factors) / ROWS_PER_CLUSTER
-    if any(np.unique(column[: int(2 * n_most)]).size > n_most for column in factors.T):
-        return None  # more levels than clusters may have, which most continuous factors show after a part of the rows
+    for share in (1.1, 2):  # most continuous factors have more levels than clusters may have in a part of the rows
+        if any(_n_distinct(column[: int(share * n_most)]) > n_most for column in factors.T):
+            return None
     levels = [np.unique(column).size for column in factors.T]
     if len(levels) < 2 or not FEWEST_CLUSTERS / 2 <= max(levels) <= n_most:
         return None

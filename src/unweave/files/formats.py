@@ -7,7 +7,6 @@ import fnmatch
 import json
 import math
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,22 +33,13 @@ from unweave.files.containers import AnnDataArrays, safetensors_arrays
 from unweave.files.parquet_sizes import refuse_arrow_bomb, refuse_parquet_bomb
 
 ARROW = (".arrow", ".feather", ".ipc")
-
 FORMATS = ".npz, .npy, .csv, .parquet, .feather, .safetensors, .pt, .h5ad, .h5 or .zarr"
-
 PARTS = "*.parquet"
-
 PLACES = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
-
 SPARSE_PARTS = {"format", "shape", "data"}  # some of the arrays that scipy.sparse.save_npz writes
-
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-
-MISSING_WORDS = {"", "NA", "N/A", "NaN", "nan", "NULL", "null"}
-
+MISSING_WORDS = {"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "NULL", "null", "None"}  # as pandas reads
 CSV_ROWS = 16_384  # read at a time
-
-DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?$")
 
 
 @dataclass(frozen=True)
@@ -74,7 +64,9 @@ class Opened:
         self._check(names)
         if not (self.is_archive or isinstance(self.content, dict)):
             return self.content.select(names)
-        columns = {name: self._entry(name) for name in names}
+        columns = {name.removeprefix("obs:"): self._entry(name) for name in names}
+        if any(name.startswith("obs:") for name in names):
+            return columns  # columns of an .h5ad file, each with the name it has there
         return columns[names[0]] if self.is_archive and len(names) == 1 else columns
 
     def column(self, name: str) -> Any:
@@ -105,8 +97,9 @@ class Opened:
                 fitting = fnmatch.filter(self.names, name)
                 if not fitting:
                     raise FileError(f"No name in {self.path} fits {name!r}: there are {shown(self.names)}.")
-            else:
-                fitting = [name]
+            else:  # a column of an .h5ad file may be named without 'obs:'
+                bare = [each for each in self.names if each.partition(":")[2] == name]
+                fitting = bare if len(bare) == 1 else [name]
             chosen += fitting
         return chosen
 
@@ -305,11 +298,6 @@ def _numbers_in(words: Sequence[str]) -> NDArray[Any] | None:
 
 def _text_or_truth(words: list[str]) -> NDArray[Any]:
     entries = [None if word in MISSING_WORDS else word for word in words]
-    if all(word is None or DATE.match(word) for word in entries) and any(entries):
-        try:
-            return np.array([word and word.replace(" ", "T").removesuffix("Z") for word in entries], "datetime64[s]")
-        except ValueError:  # such as 2024-13-01, which stays a text
-            pass
     if {word.lower() for word in entries if word is not None} <= {"true", "false"}:
         return np.array([math.nan if word is None else float(word.lower() == "true") for word in entries])
     return np.array(entries, dtype=object)
@@ -389,7 +377,6 @@ def shown(names: Sequence[str]) -> str:
 
 
 PREFIX = {"factors": "factor", "codes": "code"}
-
 BYTES_PER_NUMBER = 4  # assumed upper limit of the size of a number in a file, because files are compressed
 
 

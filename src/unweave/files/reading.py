@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,17 +19,11 @@ from unweave.files.formats import Opened, is_large_folder, opened, parquet_block
 from unweave.own_modules import imported
 
 STD = "codes_std"
-
 CATEGORY = "codes_category "  # followed by the name of a categorical code
-
 NAMES, KINDS, CODE_NAMES = "factor_names", "factor_kinds", "code_names"
-
 Role = Literal["factors", "codes"]
-
 EPISODE = "episode_index"  # column of robot data sets whose rows stay together unless others are named
-
 APART = "=*"  # after the name of a factor: each of its levels is a factor
-
 PREFIX: dict[Role, str] = {"factors": "factor", "codes": "code"}
 
 
@@ -60,8 +55,8 @@ def read_files(
 ) -> Files:
     """Factors and codes from one file that contains both, or from one file each.
 
-    In a .csv file, an empty field, NA, N/A, NaN and null are missing values. A column without a name, such as the index
-    that pandas writes, is left out.
+    In a .csv file, an empty field, NA, n/a, NaN, None and null are missing values, as for pandas. A column without a
+    name, such as the index that pandas writes, is left out.
 
     Parameters
     ----------
@@ -237,7 +232,8 @@ def _levels_apart(table: Any, names: Sequence[str], apart: Sequence[str]) -> Any
         return table
     given = table if hasattr(table, "columns") or isinstance(table, Mapping) else {names[0]: table}
     columns: dict[str, Any] = {}
-    for name in names:
+    apart = [name.removeprefix("obs:") for name in apart]
+    for name in (name.removeprefix("obs:") for name in names):
         values = list(given[name])
         words = [None if value is None or value != value else str(value) for value in values]
         levels = sorted({word for word in words if word is not None})
@@ -270,7 +266,9 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
             f"{source!r} is neither saved Jacobians (.npy, .npz) nor an importable path: write module:name."
         )
     target = imported(source, "decoder")
-    decoder: object = target() if isinstance(target, type) else target
+    # a function without arguments, such as load(), makes the decoder
+    makes_it = isinstance(target, type) or (inspect.isfunction(target) and not inspect.signature(target).parameters)
+    decoder: object = target() if makes_it else target
     if latent_size is not None:
         from unweave.neural.decoders import TorchDecoder
 

@@ -25,11 +25,14 @@ from unweave.identifiability.responses import (
     Readout,
     ResponseModel,
     Sample,
+    block_of,
     code_responses,
     code_table,
     factor_of,
+    own_axes,
     sample_of,
     scales_of,
+    white,
 )
 from unweave.identifiability.rotations import Axes, Loadings
 from unweave.memo import memoised
@@ -186,9 +189,9 @@ def block_whitening(evidence: Evidence) -> FloatArray:
             _, sizes, right = np.linalg.svd(block / scale, full_matrices=False)
             sizes = sizes / np.sqrt(evidence.n_rows)
             inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 1e-8 * sizes[0])
-            own = np.zeros((members.size, members.size))
-            own[:, : sizes.size] = right.T * inverse / scale[:, None]
-            whitening[np.ix_(members, members)] = own
+            own = right.T * inverse / scale[:, None]
+            whitening[np.ix_(members, members)] = 0.0
+            whitening[np.ix_(members, members[: sizes.size])] = own @ own_axes(block @ own)
     return whitening
 
 
@@ -210,14 +213,17 @@ def _some_rows(evidence: Evidence, seed: int) -> tuple[Evidence, Rows]:
     return evidence.rows(chosen), chosen
 
 
+@memoised(on="factors")
+def _units(evidence: Evidence) -> dict[str, tuple[int, ...]]:
+    """The factors that vary of every unit: of a block of factors, or one factor in no block."""
+    varying = set(varying_places(evidence).tolist())
+    units = {name: tuple(j for j in own.tolist() if j in varying) for name, own in evidence.factor_units.items()}
+    return {name: own for name, own in units.items() if own}
+
+
 def _checked_sample(evidence: Evidence, varying: Rows, seed: int) -> Sample:
     if not evidence.n_factors or not evidence.n_codes:
         raise InputError("The ladder needs factors and codes: pass both.")
-    if evidence.has_factor_blocks:
-        raise InputError(
-            "The ladder places single factors, and some are in blocks: use mcc, r2 or unweave.recovery, or leave "
-            "factor_groups out."
-        )
     if not varying.size:
         raise InputError("No factor varies, so nothing can be identified: pass rows in which factors differ.")
     groups = evidence.row_groups
@@ -259,8 +265,11 @@ def _live_codes(evidence: Evidence) -> CodeTable:
 
 
 @memoised(on="factors", by_row=True)
-def _scales(evidence: Evidence, j: int, ranks_alone: bool) -> tuple[FloatArray, ...]:
-    return scales_of(evidence.factors[:, j], evidence.declared_kinds[j], ranks_alone)
+def _scales(evidence: Evidence, own: tuple[int, ...], ranks_alone: bool) -> tuple[FloatArray, ...]:
+    of_factors = [scales_of(evidence.factors[:, j], evidence.declared_kinds[j], ranks_alone) for j in own]
+    if len(own) == 1:
+        return of_factors[0]
+    return (white(np.hstack([scales[-1] for scales in of_factors])),)
 
 
 @memoised(on="both")
@@ -271,7 +280,7 @@ def _linear(evidence: Evidence, seed: int) -> _Linear:
         raise InputError("No code varies, so nothing can be identified: pass codes that differ between rows.")
     ranked = _has_heavy_tails(evidence)
     codes = codes.as_scores() if ranked else codes
-    scales = [_scales(evidence, int(j), ranked) for j in varying]
+    scales = [_scales(evidence, own, ranked) for own in _units(evidence).values()]
     stacked = np.hstack([scale for each in scales for scale in each])
     path = read.linear_path(codes, stacked, sample.fold, stacked.shape[1])
     chosen, places, start = [], [], 0
@@ -310,8 +319,8 @@ def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
     varying = varying_places(evidence)
     linear = _linear(evidence, seed)
     sample, codes, path = linear.sample, linear.codes, linear.path
-    names = tuple(evidence.factor_names[j] for j in varying)
     factors = _factors(evidence, varying, sample, linear.scales)
+    names = tuple(factor.name for factor in factors)
     free, by = _free_factors(evidence, names, factors, codes)
     model = ResponseModel([factors[j] for j in free], sample)
     null_r2 = _permuted_r2(evidence, seed)
@@ -339,21 +348,37 @@ def _has_heavy_tails(evidence: Evidence) -> bool:
 
 def _factors(evidence: Evidence, varying: Rows, sample: Sample, scales: tuple[int, ...]) -> tuple[FactorTerms, ...]:
     factors = []
-    for j, scale in zip(varying.tolist(), scales, strict=True):
-        varied = max(sample.n_effective, np.unique(evidence.factors[:, j]).size)  # a factor may vary inside units
+    for (name, own), scale in zip(_units(evidence).items(), scales, strict=True):
+        levels = max(np.unique(evidence.factors[:, j]).size for j in own)
+        varied = max(sample.n_effective, levels)  # a factor may vary inside units
         n_functions = int(np.clip(varied // (ROWS_PER_FUNCTION * varying.size), 1, MOST_FUNCTIONS))
         n_classes = max(2, varied // (ROWS_PER_FUNCTION * varying.size))
-        terms = _terms(evidence, j, scale, n_functions, n_classes)
+        terms = _terms(evidence, name, scale, n_functions, n_classes)
         factors.append(terms if evidence.permuted_from is None else terms.permuted(evidence.permuted_from[1]))
     return tuple(factors)
 
 
 @memoised(on="factors")
-def _terms(evidence: Evidence, j: int, scale: int, n_functions: int, n_classes: int) -> FactorTerms:
+def _terms(evidence: Evidence, name: str, scale: int, n_functions: int, n_classes: int) -> FactorTerms:
     """The factor as columns; those of permuted evidence have another order of rows."""
-    target = _scales(evidence, j, _has_heavy_tails(evidence))[scale]
-    column, declared = evidence.factors[:, j], evidence.declared_kinds[j]
-    return factor_of(evidence.factor_names[j], column, declared, target, n_functions, n_classes)
+    own, ranked = _units(evidence)[name], _has_heavy_tails(evidence)
+    target = _scales(evidence, own, ranked)[scale]
+    if len(own) > 1:
+        given = np.hstack([_scales(evidence, (j,), ranked)[-1] for j in own])
+        return block_of(name, given, target, n_functions * len(own))
+    j = own[0]
+    return factor_of(name, evidence.factors[:, j], evidence.declared_kinds[j], target, n_functions, n_classes)
+
+
+def _worth(factors: tuple[FactorTerms, ...], codes: CodeTable) -> FloatArray:
+    """The largest share of any code that functions of each factor explain."""
+    worth = np.zeros(len(factors))
+    for block in codes.blocks():
+        for columns in codes.views(block):
+            for j, factor in enumerate(factors):
+                explained = np.square(factor.functions.T @ columns / len(columns)).sum(axis=0)
+                worth[j] = max(worth[j], float(explained.max(initial=0.0)))
+    return worth
 
 
 def _free_factors(
@@ -364,14 +389,18 @@ def _free_factors(
     constraints = factor_constraints(evidence.whole or evidence)
     if not constraints.found:
         return np.arange(len(names)), {}
-    worth = np.zeros(len(names))
-    for block in codes.blocks():
-        for columns in codes.views(block):
-            for j, factor in enumerate(factors):
-                explained = np.square(factor.functions.T @ columns / len(columns)).sum(axis=0)
-                worth[j] = max(worth[j], float(explained.max(initial=0.0)))
-    free = np.array(constraints.free(names, worth), dtype=np.intp)
-    by = {names.index(each.determined): each.by for each in constraints.constraints}
+    units = list(_units(evidence).values())
+    unit_of = {evidence.factor_names[j]: k for j, k in sorted((j, k) for k, own in enumerate(units) for j in own)}
+    worth = _worth(factors, codes)
+    worth[[len(own) > 1 for own in units]] = 2.0  # factors outside a block that it determines are implied
+    columns = list(unit_of)
+    free = np.unique([unit_of[columns[i]] for i in constraints.free(columns, worth[list(unit_of.values())])])
+    by: dict[int, tuple[str, ...]] = {}
+    for each in constraints.constraints:
+        k = unit_of[each.determined]
+        by[k] = tuple(
+            dict.fromkeys([*by.get(k, ()), *(names[unit_of[name]] for name in each.by if unit_of[name] != k)])
+        )
     implied = {j: by.get(j, ()) for j in range(len(names)) if j not in free}
     for j, sources in implied.items():  # after an exchange of equivalent factors, the free ones determine the other
         if not sources:

@@ -13,6 +13,7 @@ coefficients. All fits of all columns follow from Gram matrices of 20 blocks of 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -22,7 +23,7 @@ from scipy import special, stats
 from scipy.linalg import lapack
 
 from unweave.arrays import FloatArray, Rows, student_reach
-from unweave.estimators.correlation import normal_scores
+from unweave.estimators.correlation import normal_scores, orthonormal_basis
 from unweave.estimators.regression import natural_spline
 from unweave.evidence import Evidence
 from unweave.evidence.kinds import DeclaredKind
@@ -37,6 +38,8 @@ FOLDS = 5  # each of several blocks
 FEW_LEVELS = 12
 
 MOST_FUNCTIONS = 7  # of a factor in the additive model
+
+MOST_DEGREE = 3  # of the polynomials of a block of factors
 
 ROWS_PER_FUNCTION = 8
 
@@ -155,6 +158,8 @@ class FactorTerms:
         Orthonormal functions with mean 0 and variance 1; the first ``n_linear`` span the target.
     factors_of_pairs : array, n x r
         A few orthonormal functions for products with other factors.
+    to_given : array, q x p, or None
+        Map from the target of a block of factors, which is an orthonormal basis, to the columns of its factors.
     """
 
     name: str
@@ -162,8 +167,7 @@ class FactorTerms:
     functions: FloatArray
     n_linear: int
     factors_of_pairs: FloatArray
-    is_number: bool
-    scale: str = ""
+    to_given: FloatArray | None = None
 
     def permuted(self, order: Rows) -> FactorTerms:
         """The same columns with their rows in another order."""
@@ -220,14 +224,48 @@ def factor_of(
             more = natural_spline(scores[:, 0], n_functions) if n_functions > 1 else target
         functions = ordered_basis(np.column_stack([target, more]))
         products = np.column_stack([scores, np.tanh(2.5 * scores)]) if n_functions >= 3 else scores
-        return FactorTerms(name, target, functions, 1, ordered_basis(products), True)
+        return FactorTerms(name, target, functions, 1, ordered_basis(products))
     if declared.kind.is_circular:
         turns = declared.angle(column)[:, None] * np.arange(1, max(1, min(3, n_functions // 2)) + 1)
         waves = np.stack([np.cos(turns), np.sin(turns)], axis=2).reshape(len(column), -1)
-        return FactorTerms(name, target, ordered_basis(waves), 2, ordered_basis(target), False)
+        return FactorTerms(name, target, ordered_basis(waves), 2, ordered_basis(target))
     frequent = np.argsort(-np.square(target).sum(axis=0), kind="stable")[: max(1, n_classes)]
     functions = ordered_basis(target[:, frequent])
-    return FactorTerms(name, target, functions, functions.shape[1], functions[:, :3], False)
+    return FactorTerms(name, target, functions, functions.shape[1], functions[:, :3])
+
+
+def own_axes(white_columns: FloatArray) -> FloatArray:
+    """Rotation of uncorrelated columns to the axes of their fourth moments (FOBI, Cardoso 1989), in any basis.
+
+    >>> table = np.random.default_rng(0).normal(size=(100, 2))
+    >>> one, other = white(table), white(table @ [[1.0, 2.0], [3.0, -1.0]])
+    >>> bool(np.allclose(one, other))
+    True
+    """
+    weights = np.square(white_columns).sum(axis=1, keepdims=True)
+    axes = np.linalg.eigh((weights * white_columns).T @ white_columns)[1]
+    return np.asarray(axes * np.where(((white_columns @ axes) ** 3).sum(axis=0) < 0, -1.0, 1.0))
+
+
+def white(columns: FloatArray) -> FloatArray:
+    """Uncorrelated columns with mean 0 and variance 1 that do not depend on the basis of the given ones."""
+    basis = orthonormal_basis(columns) * np.sqrt(len(columns))
+    return np.asarray(basis @ own_axes(basis))
+
+
+def block_of(name: str, given: FloatArray, target: FloatArray, most: int) -> FactorTerms:
+    """Functions of a block of factors: polynomials of its columns, of the largest degree with at most ``most`` terms.
+
+    Their span does not depend on the basis of the block.
+    """
+    width, terms = target.shape[1], [target]
+    for degree in range(2, MOST_DEGREE + 1):
+        chosen = list(itertools.combinations_with_replacement(range(width), degree))
+        if sum(each.shape[1] for each in terms) + len(chosen) > most:
+            break
+        terms.append(np.stack([target[:, list(places)].prod(axis=1) for places in chosen], axis=1))
+    functions = ordered_basis(np.hstack(terms))
+    return FactorTerms(name, target, functions, width, target, to_given=target.T @ given / len(given))
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,12 +368,11 @@ class ResponseModel:
         self.design_of_blocks = [self.design[at] for at in self.rows_of_blocks]
         self.grams = np.stack([design.T @ design for design in self.design_of_blocks])
         self.counts = np.array([at.size for at in self.rows_of_blocks])
-        # copied once, because every fit needs them: a model of all functions has the Gram matrices themselves
-        self.grams_of_models = [
-            self.grams if model.size == p else self.grams[:, model[:, None], model] for model in self.models
-        ]
-        penalties = [self.penalty[model] for model in self.models]
-        self.inverses = list(map(self._inverses, self.grams_of_models, penalties))
+        self.inverses, self.grams_of_models = [], []
+        for model in self.models:
+            grams = self.grams if model.size == p else self.grams[:, model[:, None], model]
+            self.inverses.append(self._inverses(grams, self.penalty[model]))
+            self.grams_of_models.append(grams.sum(axis=0) + np.diag(self.penalty[model]))
         self.covariances = list(map(self._covariance, self.starts[:d], self.stops[:d]))
 
     def _covariance(self, start: int, stop: int) -> FloatArray:
@@ -414,7 +451,9 @@ class ResponseModel:
             model = self.models[i]
             fits[i] = self.inverses[i] @ left[:, model]
             held_out = fits[i][:-1]
-            explained = (held_out * (2 * products[:, model] - self.grams_of_models[i] @ held_out)).sum(axis=1)
+            # with the Gram matrix of a block, as (total + penalty - block) @ held_out = left: one matrix for all blocks
+            of_block = self.grams_of_models[i] @ held_out - left[:-1, model]
+            explained = (held_out * (2 * products[:, model] - of_block)).sum(axis=1)
             losses.append(squares - explained)
         loss = np.stack(losses)  # models x blocks x columns
         if together:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from unweave.arrays import FloatArray
+from unweave.identifiability.readouts import OWN
 from unweave.identifiability.responses import TINY, CodeTable, ResponseModel
 from unweave.randomness import random_stream
 
@@ -46,7 +47,7 @@ class Axes:
         Of the factors' side: how often a random mixture of the factors, with the same noise, scales and copies, lies as
         close to the axes.
     luck : array, rotations x d
-        The largest u^2 of an informative code, for each of these rotations.
+        The largest u^2 of an informative code, or what own blocks recover, for each of these rotations.
     """
 
     p_value: float
@@ -59,6 +60,7 @@ class Loadings:
     def __init__(self, model: ResponseModel, codes: CodeTable, seed: int) -> None:
         self.seed, self.codes = seed, codes
         d = len(model.factors)
+        self.dimensions = np.array([1 if f.to_given is None else f.target.shape[1] for f in model.factors])
         blocks = [codes.standard(block) for block in codes.blocks()]
         products = [model.products(columns) for columns in blocks]
         with_functions, squares = (np.concatenate(each, axis=-1) for each in zip(*products, strict=True))
@@ -107,12 +109,16 @@ class Loadings:
         """Rotate the functions of factors that codes carry: each code keeps its noise, scale, and copies."""
         d, m, codes = self.starts.size, self.codes.n_codes, self.codes
         left, singular, right = np.linalg.svd(self.matrix, full_matrices=False)
-        rank = int((singular > ABOVE_NOISE * max(self.noise_level, 1e-6 * singular[0])).sum()) if singular.size else 0
+        least = ABOVE_NOISE * max(self.noise_level, 1e-6 * singular[0]) if singular.size else 0.0
+        rank = int((singular > least).sum())
         if rank < 2 or d < 2:
             return Axes(1.0, np.full((1, d), 0.5))
         left, inner = left[:, :rank], singular[:rank, None] * right[:rank]
         signal = codes.of_units(np.square(inner).sum(axis=0))
         total = signal + codes.of_units(self.noise)
+        units = [] if codes.units is None else codes.units.values()
+        ranks = [int((linalg.svdvals(inner[:, members]) > least).sum()) for members in units]
+        widths = np.maximum(ranks, 1.0) if ranks else np.ones(m)  # dimensions of a block that carry factors
         informative = signal / total > max(2 * math.log(6 * m * d / LUCK) / self.n_rows, LEAST_SIGNAL)
 
         def largest(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -120,7 +126,7 @@ class Loadings:
             unmixed = shares / np.maximum(shares.sum(axis=-2, keepdims=True), TINY)
             of_unit = shares * unmixed / total
             of_unit = of_unit if codes.units is None else np.minimum(of_unit * codes.widths, unmixed)
-            return of_unit.max(axis=-1), np.where(informative, np.square(unmixed), 0.0).max(axis=-1)
+            return of_unit.max(axis=-1), self._recovered(np.where(informative, unmixed, 0.0), widths)
 
         observed, unmixed = largest(left @ inner)
         rng = random_stream(self.seed, "rotations of factors")
@@ -133,6 +139,25 @@ class Loadings:
         null, luck = (np.concatenate(each) for each in zip(*drawn, strict=True))
         by_mean = np.append(observed.mean(), null.mean(axis=1))
         return Axes(_smallest_p_value(by_mean, np.append(unmixed.max(), luck.max(axis=1))), luck)
+
+    def _recovered(self, unmixed: FloatArray, widths: FloatArray) -> FloatArray:
+        """What own codes recover of every factor (... x d), from their unmixed shares (... x d x codes).
+
+        It is the best code's share times what is read from the code: of a single code, the share again. A block has
+        more of a factor by its dimensions, and own codes of a factor with several dimensions count together, times
+        their smallest share.
+        """
+        if self.codes.units is None and (self.dimensions == 1).all():
+            return np.asarray(np.square(unmixed).max(axis=-1))
+        found = np.empty(unmixed.shape[:-1])
+        for j, wide in enumerate(self.dimensions.tolist()):
+            order = np.argsort(-unmixed[..., j, :], axis=-1)
+            shares = np.take_along_axis(unmixed[..., j, :], order, axis=-1)
+            carried = np.minimum(widths[order] * shares, wide)
+            recovered = shares * np.minimum(np.cumsum(carried, axis=-1) / wide, 1.0)
+            recovered[..., 1:][(shares[..., 1:] < OWN) | (wide == 1)] = 0.0
+            found[..., j] = recovered.max(axis=-1)
+        return found
 
     def code_side(self) -> float:
         """p-value of rotations of the codes as they are given; nan for more than 512 codes, and for blocks."""

@@ -65,7 +65,7 @@ class LadderRow:
     Attributes
     ----------
     factor : str
-        Name of the factor.
+        Name of the factor, or of a block of factors, which is one factor here and below.
     rung : str
         "one code", "own codes", "own direction" or "readable": the first that nearly reaches the recovery of the later
         ones. "joint": codes depend on the factor only together with others. "folded": a code follows the factor, but
@@ -117,6 +117,8 @@ class LadderRow:
         Direction minus that of the baseline; nan without a baseline.
     replicates : dict of name to tuple
         ``own_codes``, ``linear`` and ``readable`` without each block of units, for the jackknife.
+    members : tuple of str
+        The factors of a block of factors; empty for a single factor.
     """
 
     factor: str
@@ -145,6 +147,7 @@ class LadderRow:
     gain: float = math.nan
     gain_interval: tuple[float, float] = (math.nan, math.nan)
     replicates: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +180,7 @@ class Ladder(SavedRecord):
         above it with a probability of at most .02.
     directions : dict of name to array, codes x columns
         Weights of the linear readout of every factor on the codes as given: one column for a number, two for the
-        cosine and sine of a circular factor, one for each class.
+        cosine and sine of a circular factor, one for each class, and those of all factors of a block.
     leakage_matrix : array, d x d
         Share of the direction's variance of the factor in the row that the factor in the column causes; nan where
         factors are implied.
@@ -585,6 +588,9 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         else:
             by, r2 = part.implied[j]
             rows.append(LadderRow(name, "implied", readable=r2, implied_by=by, probe="linear"))
+    for k, row in enumerate(rows):
+        if len(members := evidence.factor_groups.get(row.factor, ())) > 1:
+            rows[k] = replace(row, members=members)
     rows = rows if quick else _with_dependence(part, evidence, rows)
     own, linear, readable = _means(rows)
     luck, chance = _luck(part, rows)
@@ -594,7 +600,8 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
     for j, k in () if scores_only else free.items():
         matrix[j, part.free] = part.directions[k].readout.by_factor
         matrix[j, j] = np.nan
-        weights[part.names[j]] = _of_all_codes(part, part.directions[k].weights)
+        of_target, to_given = part.directions[k].weights, part.factors[j].to_given
+        weights[part.names[j]] = _of_all_codes(part, of_target if to_given is None else of_target @ to_given)
     return Ladder(
         rows=tuple(rows),
         value=readable / 4 + linear / 4 + beyond / 2,

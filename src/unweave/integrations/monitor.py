@@ -232,7 +232,11 @@ class Monitor:
     def score(self, step: int, model: Any, *, quick: bool = True) -> dict[str, float]:
         """Scores at this step by name; empty if they could not be computed."""
         try:
-            codes = self._encoded(model)
+            starts = range(0, len(self.inputs), self.batch_size)
+            with _same_randomness():
+                batches = (self.inputs[start : start + self.batch_size] for start in starts)
+                arrays = OutputReader().all_arrays(encoder_of(model), batches)
+            codes = Posterior(arrays["codes"], arrays["codes_std"]) if "codes_std" in arrays else arrays["codes"]
             evaluation = evaluate(
                 self.factors,
                 codes,
@@ -265,16 +269,6 @@ class Monitor:
             from unweave.integrations.trackers import log_evaluation
 
             log_evaluation(evaluation, self.tracker, step=step, page=with_page)
-
-    def _encoded(self, model: Any) -> Any:
-        encoder, reader = encoder_of(model), OutputReader()
-        batches = []
-        with _same_randomness():
-            for start in range(0, len(self.inputs), self.batch_size):
-                batch = self.inputs[start : start + self.batch_size]
-                batches.append(reader.arrays(encoder(batch), len(batch)))
-        arrays = {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
-        return Posterior(arrays["codes"], arrays["codes_std"]) if "codes_std" in arrays else arrays["codes"]
 
     def _note(self, step: int, error: Exception) -> None:
         problem = f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from unweave.estimators.correlation import ranks
 from unweave.estimators.counts import Binning, binned, levels
 from unweave.estimators.logistic import Classifier, Logistic
 from unweave.evidence import Evidence
+from unweave.evidence.columns import copied
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.metrics.matrices import FACTORS_HELD_ALONE, VOTES, live_points, varying
@@ -65,7 +66,8 @@ def _ascending(evidence: Evidence) -> FloatArray:
 
 @memoised(on="codes")
 def _of_rows(evidence: Evidence, scale: Scale) -> FloatArray:
-    return _on_scale(np.ascontiguousarray(evidence.codes[:, live_points(evidence)]), scale)
+    codes, live = evidence.stored_codes, live_points(evidence)
+    return _on_scale(codes if live.all() else codes[:, live], scale)
 
 
 @memoised(on="both")
@@ -80,9 +82,13 @@ def _free_draw(evidence: Evidence) -> FloatArray:
 
 
 def _on_scale(codes: FloatArray, scale: Scale) -> FloatArray:
-    if scale == "values":
-        return codes
-    return np.column_stack([(2 * ranks(column) - 1) / (2 * column.size) for column in codes.T])  # as in `_ranked`
+    """Codes on the scale, row by row, because batches are drawn as rows."""
+    if scale == "ranks":
+        places = np.empty(codes.shape[::-1])
+        for i, column in enumerate(codes.T):
+            places[i] = (2 * ranks(column) - 1) / (2 * column.size)  # as in `_ranked`
+        codes = places.T
+    return codes if codes.flags.c_contiguous and codes.dtype == np.float64 else copied(codes, "C")
 
 
 def _ranked(codes: FloatArray, ascending: FloatArray) -> FloatArray:
@@ -125,9 +131,9 @@ def cells(
     fewest: int = FEWEST_ROWS,
 ) -> list[Rows]:
     """Cells of rows that share the values or bins of the held factors; cells below ``fewest`` rows are left out."""
-    label = np.zeros(rows.size, dtype=np.intp)
-    for j in held:
-        labels = _labels(evidence, j, bins, binning, merge)[rows]
+    columns = [_labels(evidence, j, bins, binning, merge)[0][rows] for j in held]
+    label: NDArray[Any] = columns[0] if len(columns) == 1 else np.zeros(rows.size, dtype=np.intp)
+    for labels in columns if len(columns) > 1 else ():
         label = label * (int(labels.max()) + 1) + labels
         if label.max() < MOST_LABELS:
             label = (np.cumsum(np.bincount(label) > 0) - 1)[label]
@@ -139,10 +145,11 @@ def cells(
     return [cell for cell in members if cell.size >= fewest]
 
 
-def _labels(evidence: Evidence, j: int, bins: int, binning: Binning, merge: bool) -> Labels:
+@memoised(on="factors", by_row=True)
+def _labels(evidence: Evidence, j: int, bins: int, binning: Binning, merge: bool) -> tuple[Labels, ...]:
     kind, column = evidence.kinds[j], evidence.factors[:, j]
     is_counted = kind.is_categorical if merge else kind.has_classes
-    return levels(column) if is_counted else binned(column, bins, binning)
+    return (levels(column) if is_counted else binned(column, bins, binning),)
 
 
 @memoised(on="both")
@@ -308,7 +315,8 @@ def vote_score(
         return Score(math.nan, caveats=(*caveats, ONE_FACTOR if len(held_of) < 2 else NO_CODES))
     if live_points(evidence).sum() == 1:
         caveats = (*caveats, Finding("one_code_wins"))
-    tables = np.stack([_votes(evidence, held_of, plan, winner, seed + split) for split in range(n_splits)])
+    overall = comparable_codes(evidence, plan.scale).var(axis=0) * plan.batch_size
+    tables = np.stack([_votes(evidence, held_of, plan, winner, overall, seed + split) for split in range(n_splits)])
     right = np.mean([_majority_accuracy(*halves[::way]) for halves in tables for way in (1, -1)], axis=0)
     matrix = np.zeros((evidence.n_codes, evidence.n_factors))
     matrix[np.ix_(np.flatnonzero(live_points(evidence)), np.array(list(held_of)))] = tables.sum(axis=(0, 1))
@@ -337,13 +345,16 @@ def accuracy_score(
     )
 
 
-def _votes(evidence: Evidence, held_of: Held, plan: Plan, winner: str, seed: int) -> FloatArray:
-    """How often every live code won in the batches of every factor (halves x live codes x factors)."""
-    overall = comparable_codes(evidence, plan.scale).var(axis=0)
+def _votes(evidence: Evidence, held_of: Held, plan: Plan, winner: str, overall: FloatArray, seed: int) -> FloatArray:
+    """How often every live code won in the batches of every factor (halves x live codes x factors).
+
+    ``overall`` are the squared deviations of a batch that is no narrower than all rows.
+    """
     votes = np.zeros((2, overall.size, len(held_of)))
     for column, held in enumerate(held_of.values()):
         for half, codes in batches(evidence, held, plan, seed):
-            spread = codes.var(axis=1) / overall
+            codes -= codes.mean(axis=1, keepdims=True)
+            spread = np.einsum("blm,blm->bm", codes, codes) / overall
             winners = spread.argmin(axis=1) if winner == "least" else spread.argmax(axis=1)
             votes[half, :, column] += np.bincount(winners, minlength=overall.size)
     return votes

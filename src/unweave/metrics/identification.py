@@ -11,7 +11,7 @@ from unweave.findings import Finding
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.analysis import QuickPart, quick_part
 from unweave.identifiability.rungs import is_found, rows_left_out, scored_ladder
-from unweave.metrics.matrices import CHOSEN, PURITY, varying
+from unweave.metrics.matrices import CHOSEN, PURITY, varying_units
 from unweave.responses.factor_bases import live_codes, narrow_codes
 from unweave.score import Score
 
@@ -65,6 +65,7 @@ def _reason(row: LadderRow) -> str:
     identity_tolerance=0.01,
     order_tolerance=0.03,
     takes_code_groups=True,
+    takes_factor_groups=True,
     moves_at_200_rows=(0.03, 0.12, 0.05),
 )
 def identification(evidence: Evidence, *, rng: int | np.random.Generator | None = 0) -> Score:
@@ -116,26 +117,27 @@ def identification(evidence: Evidence, *, rng: int | np.random.Generator | None 
     """
     seed = seed_from(rng)
     if not live_codes(evidence).size:
-        nothing = dict.fromkeys(evidence.factor_names, 0.0)
+        nothing = dict.fromkeys(evidence.factor_units, 0.0)
         return Score(raw=0.0, per_factor=nothing, caveats=(Finding("codes_uninformative_here"),))
     found, part = scored_ladder(evidence, seed), quick_part(evidence, seed)
     own, linear = (np.array([_recovered(row, linear=kind) for row in found.rows]) for kind in (False, True))
     above = own - found.luck * linear  # which of its two slopes the score has is decided by the means
     slope = 1 / (1 - found.luck) if np.nanmean(above) >= 0 else 1 / (2 * found.luck)
     numbers = (slope * above - found.chance * linear) / (1 - found.chance)
-    names = {name: i for i, name in enumerate(evidence.code_units)}
-    purity, chosen = np.zeros((2, len(names), evidence.n_factors))
-    used, alive = np.flatnonzero(varying(evidence)), np.array([names[name] for name in part.codes.unit_names])
+    names = {name: i for i, name in enumerate(evidence.code_units if evidence.has_blocks else evidence.code_names)}
+    purity, chosen = np.zeros((2, len(names), len(evidence.factor_units)))
+    varies = varying_units(evidence)
+    used, alive = np.flatnonzero(varies), np.array([names[name] for name in part.codes.unit_names])
     purity[np.ix_(alive, used[part.free])] = np.where(
         part.responses.informative[:, None], np.clip(part.responses.share, 0.0, 1.0), 0.0
     )
-    purity[:, ~varying(evidence)] = chosen[:, ~varying(evidence)] = np.nan
+    purity[:, ~varies] = chosen[:, ~varies] = np.nan
     for place, row in zip(used, found.rows, strict=True):
         chosen[[names[code] for code in row.codes], place] = 1.0
     is_free = np.array([row.rung != "implied" for row in found.rows], dtype=np.float64)
     return Score(
         raw=found.own_codes,
-        per_factor=dict(zip(evidence.factor_names, _per_factor(evidence, numbers).tolist(), strict=True)),
+        per_factor=dict(zip(evidence.factor_units, _per_factor(evidence, numbers).tolist(), strict=True)),
         per_code=dict(zip(names, np.nanmax(purity, axis=1).tolist(), strict=True)),
         parts={
             "purity_matrix": purity,
@@ -161,8 +163,8 @@ def _recovered(row: LadderRow, *, linear: bool) -> float:
 
 def _per_factor(evidence: Evidence, numbers: FloatArray) -> FloatArray:
     """Expand the numbers of the factors that vary to all factors (d), with nan for constant ones."""
-    result = np.full(evidence.n_factors, np.nan)
-    result[varying(evidence)] = numbers
+    result = np.full(len(evidence.factor_units), np.nan)
+    result[varying_units(evidence)] = numbers
     return result
 
 

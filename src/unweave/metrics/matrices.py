@@ -105,7 +105,8 @@ def _sparse_table(evidence: Evidence) -> SparseTable:
 @memoised(on="factors")
 def varying(evidence: Evidence) -> NDArray[np.bool_]:
     """Return True for every factor that is not constant (shape d)."""
-    return ~np.isin(evidence.factor_names, evidence.constant_factors)
+    constant = evidence.constant_factors
+    return np.array([name not in constant for name in evidence.factor_names])
 
 
 @memoised(on="codes")
@@ -116,6 +117,8 @@ def live_points(evidence: Evidence) -> NDArray[np.bool_]:
 
 def live_units(evidence: Evidence) -> NDArray[np.bool_]:
     """Return True for every unit with a code that is not constant."""
+    if not evidence.has_blocks:
+        return live_points(evidence)
     return np.array([live_points(evidence)[members].any() for members in evidence.code_units.values()])
 
 
@@ -150,6 +153,8 @@ def factor_correlation_matrix(evidence: Evidence, correlation: Correlation) -> F
 @memoised(on="factors")
 def varying_units(evidence: Evidence) -> NDArray[np.bool_]:
     """Return True for every block of factors, or factor in no block, that is not constant."""
+    if not evidence.has_factor_blocks:
+        return varying(evidence)
     return np.array([varying(evidence)[members].any() for members in evidence.factor_units.values()])
 
 
@@ -203,7 +208,7 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
         return matrix
     plain = correlation == Pearson() and evidence.sparse_codes is None and evidence.permuted_from is None
     if plain and all(kind.is_numeric for kind in evidence.kinds):
-        from_products = correlations.product_correlation_matrix(evidence.factors, evidence.codes)
+        from_products = correlations.product_correlation_matrix(evidence.stored_factors, evidence.stored_codes)
         if from_products is not None:
             return from_products
     bases = factor_bases(evidence, correlation)
@@ -489,7 +494,7 @@ def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, s
     """
     found = {}
     for original, alike in _fitted_together(evidences, test_share, seed):
-        train, test = original.split(test_share, seed)
+        train, test = _sampled(original.split(test_share, seed), original.n_rows, most_probed_rows(probe), seed)
         codes = probed_codes(original if alike[0].permuted_from is None else alike[0], probe)
         unit_of = np.arange(alike[0].n_codes)
         if alike[0].has_blocks:
@@ -511,6 +516,21 @@ def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, s
             of.matrix[:, j] = weights if unit_of.size == len(of.matrix) else np.bincount(unit_of, weights)
             of.skill[j], of.accuracy[j] = _held_out(predicted[tested], target, train[_among(train, rows)], test[tested])
     return [found[id(evidence)] for evidence in evidences]
+
+
+def most_probed_rows(probe: Probe) -> int | None:
+    """Number of rows that the probe uses of more, or None for all."""
+    return own_or_default(Probe.most_rows, probe)()
+
+
+def _sampled(split: tuple[Rows, Rows], n_rows: int, most: int | None, seed: int) -> tuple[Rows, Rows]:
+    """The training and test rows that are among ``most`` random ones of all rows."""
+    if most is None or n_rows <= most:
+        return split
+    chosen = np.zeros(n_rows, dtype=bool)
+    chosen[random_stream(seed, "rows of trees").choice(n_rows, most, replace=False, shuffle=False)] = True
+    train, test = (part[chosen[part]] for part in split)
+    return train, test
 
 
 def _fitted_with(evidence: Evidence, test_share: float, seed: int) -> Evidence:
@@ -572,10 +592,12 @@ def _largest_correlation(evidence: Evidence, most_rows: int) -> float:
         stream = random_stream(0, "rows for correlations of factors")
         chosen = stream.choice(evidence.n_rows, most_rows, replace=False, shuffle=False)
         if all(kind.is_numeric for kind in evidence.kinds):
-            columns = (np.take(evidence.factors[:, j], chosen) for j in range(evidence.n_factors))
-            bases = [correlations.orthonormal_basis(correlations.ranks(column)[:, None]) for column in columns]
-            between = correlations.canonical_correlation_matrix(bases)[np.triu_indices(len(bases), k=1)]
-            return float(np.max(between, initial=0.0, where=~np.isnan(between)))
+            ranked = np.array([correlations.ranks(column) for column in evidence.stored_factors[chosen].T])
+            ranked -= ranked.mean(axis=1, keepdims=True)
+            products = ranked @ ranked.T
+            norms = np.sqrt(products.diagonal())
+            scales = np.outer(norms, norms) * (1 - np.eye(len(norms)))
+            return float(np.abs(np.divide(products, scales, out=np.zeros_like(products), where=scales > 0)).max())
         evidence = evidence.factors_alone().rows(chosen)
     between = factor_correlation_matrix(evidence, Spearman())[np.triu_indices(evidence.n_factors, k=1)]
     return float(np.max(between, initial=0.0, where=~np.isnan(between)))

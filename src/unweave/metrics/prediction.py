@@ -166,7 +166,9 @@ def held_out_r2(evidence: Evidence, probe: Probe, n_folds: int, seed: int) -> Fl
         if found is not None:
             return found
     columns = unit_targets(evidence)
-    errors, deviations = held_out_squares(evidence, probe, np.column_stack(columns), n_folds, seed)
+    errors, deviations = held_out_squares(
+        evidence, probe, np.concatenate([block.T for block in columns]).T, n_folds, seed
+    )
     stops = np.cumsum([block.shape[1] for block in columns])
     r2 = np.full(len(evidence.factor_units), np.nan)
     starts = np.r_[0, stops[:-1]]
@@ -185,29 +187,29 @@ def held_out_squares(evidence: Evidence, probe: Probe, targets: FloatArray, n_fo
 
 @memoised(on="codes")
 def _linear_folds(evidence: Evidence, n_folds: int, seed: int) -> LinearFolds | None:
-    return LinearFolds.of(evidence.codes, [test for _, test in evidence.folds(n_folds, seed)])
+    return LinearFolds.of(evidence.stored_codes, [test for _, test in evidence.folds(n_folds, seed)])
 
 
 def _squares_from_moments(evidence: Evidence, targets: FloatArray, n_folds: int, seed: int) -> FloatArray | None:
     """Squared errors of held-out predictions and of training means, by moments; None if a prediction is clipped."""
     if _own_folds(evidence):
-        linear = LinearFolds.of(evidence.codes, [test for _, test in evidence.folds(n_folds, seed)])
+        linear = LinearFolds.of(evidence.stored_codes, [test for _, test in evidence.folds(n_folds, seed)])
     else:
         linear = _linear_folds(evidence, n_folds, seed)
     if linear is None:
         return None
-    folds = list(linear.predictions(targets))
-    ends = np.array([(left_out.min(axis=0), left_out.max(axis=0)) for left_out, _, _ in folds])
-    total, tiny = targets.sum(axis=0), np.finfo(np.float64).tiny
-    variance = np.maximum(targets.var(axis=0), tiny)
+    folds, tiny = list(linear.fitted(targets)), np.finfo(np.float64).tiny
+    lowest, highest = (np.array([end(fold.targets, axis=1) for fold in folds]) for end in (np.min, np.max))
+    variance = np.maximum(sum(np.einsum("ij,ij->i", fold.targets, fold.targets) for fold in folds) / len(targets), tiny)
     found = np.zeros((2, targets.shape[1]))
-    for k, (left_out, predicted, left) in enumerate(folds):
-        lowest, highest = (end(np.delete(ends[:, i], k, axis=0), axis=0) for i, end in enumerate((np.min, np.max)))
-        mean = (total - left_out.sum(axis=0)) / (len(targets) - len(left_out))
-        trusted = np.maximum(1.0, TRUSTED / np.maximum(left / variance, tiny))
-        if (_beyond(np.stack([lowest, highest]), predicted) > 0.9 * MARGIN * trusted).any():
+    for k, fold in enumerate(folds):
+        low, high = np.delete(lowest, k, axis=0).min(axis=0), np.delete(highest, k, axis=0).max(axis=0)
+        beyond = np.maximum(low - fold.predicted.min(axis=1), fold.predicted.max(axis=1) - high)
+        trusted = np.maximum(1.0, TRUSTED / np.maximum(fold.left / variance, tiny))
+        if (beyond / np.maximum(high - low, tiny) > 0.9 * MARGIN * trusted).any():
             return None
-        found += np.square(left_out - predicted).sum(axis=0), np.square(left_out - mean).sum(axis=0)
+        wrong = np.subtract(fold.predicted, fold.targets, out=fold.predicted)
+        found += np.einsum("ij,ij->i", wrong, wrong), fold.deviations
     return found
 
 

@@ -40,6 +40,9 @@ class Fleet(Sequence[TrainedModel]):
     def __len__(self) -> int:
         return len(self.models)
 
+    def __repr__(self) -> str:
+        return f"Fleet({len(self.models)} models, from {self.models[0].name} to {self.models[-1].name})"
+
     @property
     def problems(self) -> list[str]:
         """One sentence for every model without weights, with the reason."""
@@ -178,12 +181,12 @@ def _models_as_they_end(
         states = stack.states()
         for m in lost:
             advance(plan.settings.n_steps - stack.n_steps)
-            yield names[m], _diverged_model(plan, names[m], stack.specs[m], states[m], stored)
+            yield names[m], _ended_model(plan, names[m], stack.specs[m], states[m], stored, True)
         left = [m for m in range(len(names)) if m not in lost]
         is_done = stack.n_steps == plan.settings.n_steps
         for m in left:
             if is_done:
-                yield names[m], _finished_model(plan, names[m], stack.specs[m], states[m], stored)
+                yield names[m], _ended_model(plan, names[m], stack.specs[m], states[m], stored, False)
             elif stored is not None and stack.n_steps % plan.settings.checkpoint_every == 0:
                 stored.checkpoint(names[m], states[m])
         if left and not is_done:
@@ -209,24 +212,22 @@ def _stack(plan: FleetPlan, some: Sequence[tuple[ModelSpec, State]]) -> Stack:
     return Stack(specs, states, plan.images, plan.architecture(specs[0].objective), plan.settings, plan.device)
 
 
-def _finished_model(plan: FleetPlan, name: str, spec: ModelSpec, state: State, stored: Folder | None) -> TrainedModel:
+def _ended_model(
+    plan: FleetPlan, name: str, spec: ModelSpec, state: State, stored: Folder | None, diverged: bool
+) -> TrainedModel:
+    """The model of a training that ended, which the folder records."""
+    if diverged:
+        advice = "lower the learning rate or the weights of the objective"
+        problem = f"The loss is not finite at step {state.n_steps}: {advice}."
+        if stored is not None:
+            stored.give_up(name, spec, state, problem)
+        return _model(plan, name, spec, state, None, problem)
     # the moments of Adam and the critic are needed for training only
-    weights = {
-        key.removeprefix("weights."): tensor
-        for key, tensor in state.tensors.items()
-        if key.startswith("weights.") and not key.startswith("weights.critic.")
-    }
+    kept = [key for key in state.tensors if key.startswith("weights.") and not key.startswith("weights.critic.")]
+    weights = {key.removeprefix("weights."): state.tensors[key] for key in kept}
     if stored is not None:
         stored.finish(name, spec, state, weights)
     return _model(plan, name, spec, state, weights, None)
-
-
-def _diverged_model(plan: FleetPlan, name: str, spec: ModelSpec, state: State, stored: Folder | None) -> TrainedModel:
-    advice = "lower the learning rate or the weights of the objective"
-    problem = f"The loss is not finite at step {state.n_steps}: {advice}."
-    if stored is not None:
-        stored.give_up(name, spec, state, problem)
-    return _model(plan, name, spec, state, None, problem)
 
 
 def _model(

@@ -119,8 +119,6 @@ class Gaussian:
 
 Likelihood = Bernoulli | Gaussian
 LIKELIHOODS = {"bernoulli": Bernoulli, "gaussian": Gaussian}
-
-
 Weights = Mapping[str, Tensor]
 
 

@@ -76,16 +76,9 @@ Fetch = Callable[[str], Tensor]
 class Step:
     """The quantities that a loss may use, computed on first access. The first axis of tensors is the model.
 
-    Attributes
-    ----------
-    number : int
-        Number of steps before this one.
-    n_rows : int
-        Number of images in the data set.
-    random : Randomness
-        Random numbers, with a separate stream for each model.
-    terms : dict of str to Tensor
-        Parts of the loss that the history records, one number per model.
+    ``number`` is the number of steps before this one, ``n_rows`` the number of images in the data set, and ``random``
+    gives random numbers, with a separate stream for each model. ``terms`` has the parts of the loss that the history
+    records, one number per model.
     """
 
     def __init__(

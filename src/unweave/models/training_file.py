@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from unweave.datasets import DataSet, load
-from unweave.errors import FileError, OptionError, UnweaveError
+from unweave.errors import FileError, OptionError
 from unweave.models.fleet import Fleet, train
 from unweave.models.model import TrainedModel
 from unweave.models.networks import LIKELIHOODS, TRUNKS, Architecture, Network, Trunk
@@ -20,6 +19,7 @@ from unweave.models.objectives import Custom, Objective, Step, kind_of
 from unweave.models.runs import FORMAT, read_json, read_tensors, write_json
 from unweave.models.training import ModelSpec, TrainingSettings
 from unweave.names import option_suggestion, suggestion
+from unweave.whole_files import read_toml
 
 KEYS = ("dataset", "objectives", "n_seeds", "seed", "n_codes", "trunk", "training", "device")
 
@@ -52,18 +52,8 @@ class TrainingDeclaration:
 
     def run(self, folder: Path, *, progress: bool = True) -> Fleet:
         """Train all models into a folder, which also stores the name of their data set."""
-        fleet = train(
-            self.dataset.loaded(),
-            list(self.objectives),
-            n_seeds=self.n_seeds,
-            seed=self.seed,
-            n_codes=self.n_codes,
-            trunk=self.trunk,
-            settings=self.settings,
-            folder=folder,
-            device=self.device,
-            progress=progress,
-        )
+        options = {name: stated for name, stated in vars(self).items() if name not in ("dataset", "objectives")}
+        fleet = train(self.dataset.loaded(), list(self.objectives), folder=folder, progress=progress, **options)
         if not (folder / "dataset.json").exists():
             write_json(folder / "dataset.json", asdict(self.dataset))
         return fleet
@@ -79,17 +69,7 @@ def data_set_of(folder: Path) -> DataSet:
 
 def read_declaration(path: str | Path) -> TrainingDeclaration:
     """The training that a TOML file declares."""
-    path = Path(path)
-    try:
-        declared = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(f"{path} is not a TOML file: {error}.") from None
-    try:
-        return declared_training(declared)
-    except UnweaveError as error:
-        raise OptionError(f"In {path}: {error}") from None
+    return read_toml(Path(path), declared_training)
 
 
 def declared_training(declared: Mapping[str, Any]) -> TrainingDeclaration:

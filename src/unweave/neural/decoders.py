@@ -50,20 +50,10 @@ def jacobian_blocks(
 ) -> Iterator[Tensor]:
     """Jacobians (b x D x k) of a function of batches (n x d -> n x ...), block after block; outputs are flattened.
 
-    Parameters
-    ----------
-    function : callable
-        Takes latents (b x d) and returns data (b x ...); rows must not influence each other.
-    latents : tensor, n x d
-    dimensions : sequence of int, optional
-        Only the columns of these latents, in this order.
-    mode : {'auto', 'forward', 'reverse'}
-        Compute columns (forward) or rows (reverse); by default whichever are fewer.
-    memory : int
-        Approximate number of bytes that a block may take.
+    Rows must not influence each other. With ``dimensions`` there are only the columns of these latents, in this order.
+    Columns (forward mode) or rows (reverse) are computed, by default whichever are fewer; a block takes about
+    ``memory`` bytes.
 
-    Examples
-    --------
     >>> matrix = torch.tensor([[1.0, 2.0], [0.0, 3.0], [4.0, 0.0]])
     >>> next(jacobian_blocks(lambda z: z @ matrix.T, torch.zeros(5, 2)))[0].tolist()
     [[1.0, 2.0], [0.0, 3.0], [4.0, 0.0]]
@@ -128,7 +118,11 @@ def _probe(function: Function, latents: Tensor) -> tuple[int, int]:
         with torch.enable_grad():
             outputs = function(leaves)
     except (RuntimeError, TypeError, ValueError) as error:
-        reason = str(error).split("\n")[0]
+        if "missing the required" in (reason := str(error).split("\n")[0]):  # a module without a method forward
+            raise InputError(
+                "The decoder has no method forward: pass its method from latents to data, as in "
+                "unweave.neural.decoders.TorchDecoder(model.generate, latent_size=6)."
+            ) from None
         raise InputError(
             f"The decoder fails on latents of shape {tuple(leaves.shape)} ({reason}): it must take samples x latents "
             "as a torch tensor and use torch operations only; state latent_size= if this is not its size."
@@ -297,7 +291,7 @@ def torch_decoder(given: object) -> Decoder | None:
         if callable(given) and not isinstance(given, type):
             raise InputError(
                 "The decoder is a plain function, so its latent size is unknown: pass "
-                "unweave.neural.decoders.TorchDecoder(function, latent_size=...)."
+                "unweave.neural.decoders.TorchDecoder(function, latent_size=...), or --latent-size on the command line."
             )
         return None
     transform, base = getattr(given, "transform", None), getattr(given, "base", None)

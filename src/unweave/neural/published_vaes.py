@@ -45,7 +45,11 @@ class PublishedVAE(nn.Module):
         self.unhidden = _chain([_layer(arrays, name) for name in layout["unhidden"]])
         self.unfeatures = _chain([_layer(arrays, name, transposed=True) for name in layout["transposed"]])
         self.n_codes = self.mean.out_features
-        self.image_shape = _image_shape(arrays, layout)
+        n_channels = _array(arrays, f"{layout['convolutions'][0]}.weight").shape[1]
+        n_last = _array(arrays, f"{layout['convolutions'][-1]}.weight").shape[0]
+        n_flat = _array(arrays, f"{layout['hidden'][0]}.weight").shape[1]
+        side = round((n_flat / n_last) ** 0.5) * 2 ** len(layout["convolutions"])
+        self.image_shape = int(n_channels), side, side
         self._n_channels = arrays[f"{layout['convolutions'][-1]}.weight"].shape[0]
         # twice as fast on a CPU for small batches
         self.features.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -81,23 +85,14 @@ def read_published(source: str | Path, weights: str | Path | None = None) -> Pub
     arrays = _arrays(path)
     index = path.parent / "index.json"
     if index.is_file():
-        _refuse_other_shapes(path, arrays, json.loads(index.read_text(encoding="utf-8")).get(path.stem, {}))
+        for name, shape in json.loads(index.read_text(encoding="utf-8")).get(path.stem, {}).get("shapes", {}).items():
+            there = arrays[name].shape if name in arrays else None
+            if there != tuple(shape):
+                what = "is missing" if there is None else f"has shape {there}"
+                raise FileError(f"{name} {what} in {path}, but index.json says {tuple(shape)}: get the file again.")
     model = PublishedVAE(arrays)
     model.name = path.stem
     return model
-
-
-def reconstruction_and_kl(model: PublishedVAE, images: NDArray[np.float32]) -> tuple[float, float]:
-    """Mean over images of the binary cross-entropy summed over pixels, from the means, and of KL(q(z | x) || N(0, I)).
-
-    The divergence does not include categorical codes.
-    """
-    with torch.no_grad():
-        batch = torch.from_numpy(images)
-        mean, log_variance = model.encode(batch)[:2]
-        cost = nn.functional.binary_cross_entropy(model(batch), batch, reduction="sum") / len(images)
-        divergence = 0.5 * (mean**2 + log_variance.exp() - 1 - log_variance).sum() / len(images)
-    return float(cost), float(divergence)
 
 
 def _layout(arrays: Arrays) -> dict[str, list[str]]:
@@ -161,14 +156,6 @@ def _gaussian_heads(arrays: Arrays) -> tuple[nn.Linear, nn.Linear]:
     return _layer(mean, "head"), _layer(log_variance, "head")
 
 
-def _image_shape(arrays: Arrays, layout: Mapping[str, list[str]]) -> tuple[int, int, int]:
-    n_channels = _array(arrays, f"{layout['convolutions'][0]}.weight").shape[1]
-    n_last = _array(arrays, f"{layout['convolutions'][-1]}.weight").shape[0]
-    n_flat = _array(arrays, f"{layout['hidden'][0]}.weight").shape[1]
-    side = round((n_flat / n_last) ** 0.5) * 2 ** len(layout["convolutions"])
-    return int(n_channels), side, side
-
-
 def _array(arrays: Arrays, name: str) -> NDArray[Any]:
     if name not in arrays:
         raise InputError(f"The arrays of this model lack {name!r}: the file is incomplete, or that of another model.")
@@ -201,14 +188,6 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, AttributeError) as error:
         raise FileError(f"{path} is not a complete .npz file of arrays ({error}): get it again.") from None
-
-
-def _refuse_other_shapes(path: Path, arrays: Arrays, entry: Mapping[str, Any]) -> None:
-    for name, shape in entry.get("shapes", {}).items():
-        there = arrays[name].shape if name in arrays else None
-        if there != tuple(shape):
-            what = "is missing" if there is None else f"has shape {there}"
-            raise FileError(f"{name} {what} in {path}, but index.json says {tuple(shape)}: get the file again.")
 
 
 def saved_tensors(path: Path) -> dict[str, NDArray[Any]] | NDArray[Any]:

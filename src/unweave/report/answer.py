@@ -141,11 +141,13 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
         else row
         for row in ladder.rows
     }
+    block_of = {member: row.factor for row in ladder.rows for member in row.members}
+    kinds = {block_of.get(factor.name, factor.name): factor.kind for factor in evaluation.data.factors}
     rows = tuple(
-        _row(known[factor.name], n_codes, factor.kind, ladder.quick)
-        if factor.name in known
-        else FactorRow(factor.name, NOT_KNOWN, FactorState.NOT_KNOWN, NOT_KNOWN, note=say("note_of", reason="constant"))
-        for factor in evaluation.data.factors
+        _row(known[name], n_codes, kind, ladder.quick)
+        if name in known
+        else FactorRow(name, NOT_KNOWN, FactorState.NOT_KNOWN, NOT_KNOWN, note=say("note_of", reason="constant"))
+        for name, kind in kinds.items()
     )
     read = _read_by_probes(evaluation, representation, [row.factor for row in rows if row.state is FactorState.ABSENT])
     unclear, words = FactorState.UNCLEAR, say("rung_in_words", rung=FactorState.UNCLEAR)

@@ -29,11 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_LATENTS = 12
-
 MOST_IN_MATRIX = 128
-
 VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
-
 ImageShape = tuple[int, int, int]
 
 
@@ -49,19 +46,10 @@ class PictureSection:
 def geometry_page(
     name: str, found: Spectrum, information: FloatArray, shape: ImageShape, traversed: FloatArray | None
 ) -> str:
-    """Return the page with the spectrum, mean tangent images, traversals, and the matrix of pairs of latents.
+    """Return the page with the spectrum, mean tangent images, traversals, and the information of pairs of latents.
 
-    Parameters
-    ----------
-    name : str
-        Name of the decoder.
-    found : Spectrum
-    information : array, d x d
-        Manifold mutual information of each pair of latents.
-    shape : (channels, height, width)
-        Shape of an image.
-    traversed : array (latent x value x D), optional
-        Images of the most important latents at -2, -1, 0, 1 and 2, or None if only Jacobians are known.
+    ``shape`` is that of an image, and ``traversed`` are images of the most important latents (latent x value x D) at
+    -2, -1, 0, 1 and 2, or None if only Jacobians are known.
     """
     environment = Environment(
         loader=PackageLoader("unweave.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True

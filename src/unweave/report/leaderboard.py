@@ -28,9 +28,7 @@ from unweave.trust.verdict_record import Level
 from unweave.whole_files import write_output
 
 LADDER = "identified"
-
 UNRANKED = (Level.NOISE, Level.DO_NOT_USE, Level.NO_VERDICT)  # such scores are shown, and are never the best
-
 SIGNIFICANT = 0.05
 
 

@@ -35,11 +35,8 @@ from unweave.sentences import between, counted, fixed, listed, say
 from unweave.trust.verdict_record import Level
 
 MOST_RANKED = 12
-
 NAME_WIDTH = 24
-
 NARROW, WIDE = 80, 98  # width of the tables without intervals, and with intervals
-
 RECOVERIES = ("one code", "own codes", "direction", "readable", "leakage")
 
 
@@ -150,7 +147,6 @@ def score_cell(evaluation: Evaluation, label: str, representation: str) -> str:
 
 
 UNIT = re.compile(r"(?<=\d) (?=(?:%|s\b))")
-
 JOINT = "\ue000"  # rich wraps at every kind of white space, also at no-break spaces, so another character is needed
 
 
@@ -174,7 +170,6 @@ class Prose(Text):
 
 
 WIDTH = 100  # columns of plain text, and the maximum for a terminal
-
 NAMED_FACTORS = 8
 
 

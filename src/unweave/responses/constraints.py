@@ -370,27 +370,14 @@ class SeparateRows:
 
 @dataclass(frozen=True, eq=False)
 class FactorConstraints:
-    """Which factors of one evidence determine which others.
+    """Which factors of one evidence determine which others."""
 
-    Attributes
-    ----------
-    separate : SeparateRows
-        The rows that were used.
-    views : tuple of FactorView
-        All factors that vary on these rows; empty if there are too few rows.
-    found : tuple of (int, tuple of int)
-        Factors that others determine, with these others, as positions in ``views`` and in the order of the search.
-    constraints : tuple of FunctionalConstraint
-        The same with names and unexplained shares.
-    search : ConstraintSearch
-        The search, which can test further relations.
-    """
-
-    separate: SeparateRows
-    views: tuple[FactorView, ...]
+    separate: SeparateRows  # the rows that were used
+    views: tuple[FactorView, ...]  # all factors that vary on these rows; empty if there are too few rows
+    # factors that others determine, with these others, as positions in ``views`` and in the order of the search
     found: tuple[tuple[int, tuple[int, ...]], ...]
-    constraints: tuple[FunctionalConstraint, ...]
-    search: ConstraintSearch
+    constraints: tuple[FunctionalConstraint, ...]  # the same with names and unexplained shares
+    search: ConstraintSearch  # which can test further relations
 
     @property
     def determined(self) -> tuple[str, ...]:

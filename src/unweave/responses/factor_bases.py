@@ -31,37 +31,17 @@ ROWS_FOR_DEGREE = 200
 
 @dataclass(frozen=True, eq=False)
 class FactorView:
-    """One factor on the rows that are used.
-
-    Attributes
-    ----------
-    inputs : array, n x q
-        Coordinates of a row in a kernel: normal scores, a circle, or separate points for categories.
-    basis : array, n x p
-        Orthonormal, centred functions of the factor.
-    targets : array, n x t
-        Columns to predict: ranks with variance 1, a circle, or indicators of the classes.
-    scores : array of n, or None
-        Normal scores of a numeric factor; None for categories and angles.
-    labels : array of n, or None
-        Class numbers of factors that are predicted as classes.
-    numbers : array of n, or None
-        The standardised values of a numeric factor; None for categories and angles.
-    column : array of n
-        The factor as it was given.
-    place : array of n, or None
-        Values that order the rows: a normal score, or the angle as a share of the circle; None for categories.
-    """
+    """One factor on the rows that are used; what does not apply to its kind is None."""
 
     name: str
-    inputs: FloatArray
-    basis: FloatArray
-    targets: FloatArray
-    scores: FloatArray | None
-    labels: NDArray[np.intp] | None
-    numbers: FloatArray | None
-    column: FloatArray
-    place: FloatArray | None
+    inputs: FloatArray  # coordinates of a row in a kernel: normal scores, a circle, or separate points for categories
+    basis: FloatArray  # orthonormal, centred functions of the factor
+    targets: FloatArray  # columns to predict: ranks with variance 1, a circle, or indicators of the classes
+    scores: FloatArray | None  # normal scores of a numeric factor
+    labels: NDArray[np.intp] | None  # class numbers of a factor that is predicted as classes
+    numbers: FloatArray | None  # the standardised values of a numeric factor
+    column: FloatArray  # the factor as it was given
+    place: FloatArray | None  # values that order the rows: a normal score, or the angle as a share of the circle
 
     @property
     def n_values(self) -> float:
@@ -184,30 +164,16 @@ LEVEL_SCALE = 2.0  # distance between levels of a categorical factor in a kernel
 
 @dataclass(frozen=True)
 class FactorBases:
-    """Representations of one factor on n rows.
+    """Representations of one factor on n rows, each n x b."""
 
-    Attributes
-    ----------
-    smooth, additive : array, n x b
-        Functions of the factor, uncorrelated and of variance 1: for fits with this factor alone, and with all factors.
-    linear : array, n x b
-        Its normal score, sine and cosine, or indicators.
-    kernel : array, n x b
-        Its coordinates in a kernel.
-    place : array, n
-        Values that order the rows: the normal score, the angle as a share of the circle, or the index of the level.
-    levels : bool
-        Whether it has levels, so that rows of the same level are neighbours.
-    circle : bool
-        Whether it is circular.
-    """
-
+    # functions of the factor, uncorrelated and of variance 1: for fits with this factor alone, and with all factors
     smooth: FloatArray
     additive: FloatArray
-    linear: FloatArray
-    kernel: FloatArray
+    linear: FloatArray  # its normal score, sine and cosine, or indicators
+    kernel: FloatArray  # its coordinates in a kernel
+    # values that order the rows: the normal score, the angle as a share of the circle, or the index of the level
     place: FloatArray
-    levels: bool
+    levels: bool  # whether it has levels, so that rows of the same level are neighbours
     circle: bool
 
 

@@ -33,8 +33,6 @@ from unweave.responses.factor_bases import (
 KERNELS: tuple[KernelName, ...] = ("pairs", "joint")
 PENALTIES = (1e-4, 1e-2, 0.3)
 MOST_INTERACTION_ROWS = 500
-
-
 NEAR = 8  # number of neighbours that are averaged to reduce noise
 
 
@@ -106,18 +104,10 @@ MOST_ROWS = 1000
 
 @dataclass(frozen=True)
 class DistinctFactors:
-    """The factors that are used in fits.
+    """The factors that are used in fits: with one factor all distinct ones, and with several the free ones."""
 
-    Attributes
-    ----------
-    alike : array, d
-        For every factor, the first factor that is equivalent to it: each determines the other.
-    free : array
-        Factors that determine all others, each the first of its equivalents. Fits with several factors use these, so
-        that no impossible combination of factors is predicted. Fits with one factor use all distinct factors.
-    """
-
-    alike: NDArray[np.intp]
+    alike: NDArray[np.intp]  # for every factor, the first one that is equivalent to it: each determines the other
+    # factors that determine all others, each the first of its equivalents: no impossible combination is predicted
     free: NDArray[np.intp]
 
     @property
@@ -133,22 +123,12 @@ class DistinctFactors:
 
 @dataclass(frozen=True)
 class Responses:
-    """What every code responds to.
+    """What every code responds to."""
 
-    Attributes
-    ----------
-    model, factor : array, m
-        Index in `MODELS` of the model that was kept; and the factor of models of one factor, -1 for other models.
-    explained : array, m
-        Out-of-fold R2 of the best model.
-    informative : array of bool, m
-        Whether any model predicts the code significantly better than chance.
-    """
-
-    model: NDArray[np.intp]
-    factor: NDArray[np.intp]
-    explained: FloatArray
-    informative: NDArray[np.bool_]
+    model: NDArray[np.intp]  # index in `MODELS` of the model that was kept
+    factor: NDArray[np.intp]  # the factor of models of one factor, -1 for other models
+    explained: FloatArray  # out-of-fold R2 of the best model
+    informative: NDArray[np.bool_]  # whether any model predicts the code significantly better than chance
 
 
 @memoised(on="factors")

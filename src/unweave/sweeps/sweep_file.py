@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from unweave.errors import FileError, OptionError, UnweaveError
+from unweave.errors import OptionError, UnweaveError
 from unweave.evaluation.choose import chosen_metrics
 from unweave.names import option_suggestion, suggestion
 from unweave.own_modules import imported
 from unweave.randomness import seed_range
 from unweave.sweeps.sweep import Cell, Label, Sweep, short_name
 from unweave.synthetic import encoders, worlds
+from unweave.whole_files import read_toml
 
 KEYS = ("name", "metrics", "n_rows", "n_seeds", "seed", "worlds", "encoders")
 
@@ -35,17 +35,7 @@ def read_sweep(path: str | Path) -> Sweep:
     If a parameter is a list, every value of the list is used. A value that is itself a list is written as a list in a
     list: ``[[0, 2]]``.
     """
-    path = Path(path)
-    try:
-        declared = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(f"{path} is not a TOML file: {error}.") from None
-    try:
-        return declared_sweep(declared, path.stem)
-    except UnweaveError as error:
-        raise OptionError(f"In {path}: {error}") from None
+    return read_toml(Path(path), lambda declared: declared_sweep(declared, Path(path).stem))
 
 
 def declared_sweep(declared: Mapping[str, Any], name: str) -> Sweep:

@@ -656,9 +656,30 @@ def _seed(rng: Rng) -> int:
     return int(generator.integers(2**31)) if generator is rng or rng is None else int(rng)  # type: ignore[arg-type]
 
 
+class _SomeFactors:
+    """Base class of encoders of some of the factors, which are permuted and scaled."""
+
+    equivalence: ClassVar[Recovery] = "permutation and scale"
+    applies = "a permutation and scales of either sign, to the kept factors"
+
+    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
+        """Permuted and scaled codes of the kept factors."""
+        return PermutedAndScaled().encode(factors[:, self._kept_of(factors.shape[1])], rng)
+
+    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
+        """1 for the kept factor of each code, and 0 otherwise."""
+        kept = self._kept_of(n_factors)
+        purity = np.zeros((len(kept), n_factors))
+        purity[:, kept] = PermutedAndScaled().purity(len(kept), rng)
+        return purity
+
+    def _kept_of(self, n_factors: int) -> list[int]:
+        raise NotImplementedError
+
+
 @checks_options
 @dataclass(frozen=True)
-class Kept:
+class Kept(_SomeFactors):
     """E4 of 003: only these factors, permuted and scaled. Factors that they do not determine are lost.
 
     >>> Kept((0, 2)).encode(np.eye(3), rng=0).shape
@@ -667,29 +688,20 @@ class Kept:
 
     kept: tuple[Whole, ...]
 
-    equivalence: ClassVar[Recovery] = "permutation and scale"
-    applies = "a permutation and scales of either sign, to the kept factors"
     loses = "every factor that the kept ones do not determine"
 
     def n_codes(self, n_factors: int) -> int:
         """Number of codes, which is the number of kept factors."""
         return len(self.kept)
 
-    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Permuted and scaled codes of the kept factors."""
-        _refuse_absent(self.kept, factors.shape[1])
-        return PermutedAndScaled().encode(factors[:, list(self.kept)], rng)
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """1 for the kept factor of each code, and 0 otherwise."""
-        purity = np.zeros((len(self.kept), n_factors))
-        purity[:, list(self.kept)] = PermutedAndScaled().purity(len(self.kept), rng)
-        return purity
+    def _kept_of(self, n_factors: int) -> list[int]:
+        _refuse_absent(self.kept, n_factors)
+        return list(self.kept)
 
 
 @checks_options
 @dataclass(frozen=True)
-class Dropped:
+class Dropped(_SomeFactors):
     """E4 of 003: all factors except these, permuted and scaled.
 
     >>> Dropped((1,)).encode(np.eye(3), rng=0).shape
@@ -698,25 +710,15 @@ class Dropped:
 
     dropped: tuple[Whole, ...]
 
-    equivalence: ClassVar[Recovery] = "permutation and scale"
-    applies = "a permutation and scales of either sign, to the kept factors"
     loses = "every dropped factor that the kept ones do not determine"
 
     def n_codes(self, n_factors: int) -> int:
         """Number of codes, which is the number of factors that are not dropped."""
         return n_factors - len(self.dropped)
 
-    def encode(self, factors: FloatArray, rng: Rng = 0) -> FloatArray:
-        """Permuted and scaled codes of the kept factors."""
-        return self._kept(factors.shape[1]).encode(factors, rng)
-
-    def purity(self, n_factors: int, rng: Rng = 0) -> FloatArray:
-        """1 for the kept factor of each code, and 0 otherwise."""
-        return self._kept(n_factors).purity(n_factors, rng)
-
-    def _kept(self, n_factors: int) -> Kept:
+    def _kept_of(self, n_factors: int) -> list[int]:
         _refuse_absent(self.dropped, n_factors)
-        return Kept(tuple(j for j in range(n_factors) if j not in self.dropped))
+        return [j for j in range(n_factors) if j not in self.dropped]
 
 
 def _refuse_absent(columns: tuple[int, ...], n_factors: int) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -13,7 +14,7 @@ from unweave.arrays import FloatArray
 from unweave.errors import InputError, OptionError
 from unweave.options import Count, Finite, Whole, checks_options
 from unweave.randomness import random_stream
-from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS
+from unweave.synthetic.encoders import ONE_FACTOR, TWO_FACTORS, Function
 
 Rng = int | np.random.Generator
 Marginal = Literal["gaussian", "uniform", "truncated", "discrete"]
@@ -272,9 +273,45 @@ def _gaussian(correlation: FloatArray, n_rows: int, rng: Rng) -> FloatArray:
     return world_stream(rng, n_rows).normal(size=(n_rows, values.size)) @ root.T
 
 
+@dataclass(frozen=True)
+class _Constrained(NumberedFactors):
+    """Base class of worlds in which the first factors determine some others; ``functions`` name the functions."""
+
+    n_factors: Count = 5
+    functions: tuple[str, ...] = ()
+    marginal: Marginal = "gaussian"
+
+    known: ClassVar[Mapping[str, Function]]
+    n_sources: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unknown = [name for name in self.functions if name not in self.known]
+        if unknown:
+            raise OptionError(f"There is no constraint {unknown[0]!r}: use {', '.join(self.known)}.")
+        at_most = self.n_factors - self.n_sources
+        if not 1 <= len(self.functions) <= at_most:
+            raise InputError(f"{len(self.functions)} functions do not fit the number of factors: use 1 to {at_most}.")
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The factors that the first ones determine."""
+        first = self.n_sources
+        return tuple(
+            Constraint(first + k, tuple(range(first)), f"z{first + k + 1} = {function.formula}", function.invertible)
+            for k, function in enumerate(self.known[name] for name in self.functions)
+        )
+
+    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
+        """Rows of factors, n x d."""
+        free = Independent(self.effective_dimension, self.marginal).sample(n_rows, rng)
+        sources, rest = free[:, : self.n_sources], free[:, self.n_sources :]
+        return np.column_stack([sources, *(self.known[name](*sources.T) for name in self.functions), rest])
+
+
 @checks_options
 @dataclass(frozen=True)
-class OneFactorConstraint(NumberedFactors):
+class OneFactorConstraint(_Constrained):
     """D_f of 003: factors that are functions of the first one, (z1, f1(z1), ..., z_2, z_3, ...); the rest vary freely.
 
     ``functions`` has one name for every constrained factor. The functions cube and tanh (tanh(2x^3 - .1), as in the
@@ -287,32 +324,15 @@ class OneFactorConstraint(NumberedFactors):
     (True, 3)
     """
 
-    n_factors: Count = 5
     functions: tuple[str, ...] = ("cube",)
-    marginal: Marginal = "gaussian"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _refuse_unknown(self.functions, tuple(ONE_FACTOR), self.n_factors - 1)
-
-    @property
-    def constraints(self) -> tuple[Constraint, ...]:
-        """The factors that the first one determines."""
-        return tuple(
-            Constraint(1 + k, (0,), f"z{k + 2} = {ONE_FACTOR[name].formula}", ONE_FACTOR[name].invertible)
-            for k, name in enumerate(self.functions)
-        )
-
-    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
-        """Rows of factors, n x d."""
-        free = Independent(self.effective_dimension, self.marginal).sample(n_rows, rng)
-        determined = [ONE_FACTOR[name](free[:, 0]) for name in self.functions]
-        return np.column_stack([free[:, :1], *determined, free[:, 1:]])
+    known = ONE_FACTOR
+    n_sources = 1
 
 
 @checks_options
 @dataclass(frozen=True)
-class TwoFactorConstraint(NumberedFactors):
+class TwoFactorConstraint(_Constrained):
     """D_F of 003: factors that are functions of the first two, (z1, z2, g1(z1, z2), ..., z_3, ...).
 
     ``functions`` has one name for every constrained factor: product, sum, sum_of_squares, tanh_product, signed_root.
@@ -323,27 +343,10 @@ class TwoFactorConstraint(NumberedFactors):
     (True, 3)
     """
 
-    n_factors: Count = 5
     functions: tuple[str, ...] = ("product",)
-    marginal: Marginal = "gaussian"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _refuse_unknown(self.functions, tuple(TWO_FACTORS), self.n_factors - 2)
-
-    @property
-    def constraints(self) -> tuple[Constraint, ...]:
-        """The factors that the first two determine."""
-        return tuple(
-            Constraint(2 + k, (0, 1), f"z{k + 3} = {TWO_FACTORS[name].formula}")
-            for k, name in enumerate(self.functions)
-        )
-
-    def sample(self, n_rows: int, rng: Rng = 0) -> FloatArray:
-        """Rows of factors, n x d."""
-        free = Independent(self.effective_dimension, self.marginal).sample(n_rows, rng)
-        determined = [TWO_FACTORS[name](free[:, 0], free[:, 1]) for name in self.functions]
-        return np.column_stack([free[:, :2], *determined, free[:, 2:]])
+    known = TWO_FACTORS
+    n_sources = 2
 
 
 @checks_options
@@ -379,14 +382,6 @@ class Circuit:
         warmth = temperature - self.reference_temperature
         resistance = self.reference_resistance * (1 + self.temperature_coefficient * warmth)
         return np.column_stack([temperature, resistance, current, current * resistance])
-
-
-def _refuse_unknown(functions: tuple[str, ...], known: tuple[str, ...], at_most: int) -> None:
-    unknown = [name for name in functions if name not in known]
-    if unknown:
-        raise OptionError(f"There is no constraint {unknown[0]!r}: use {', '.join(known)}.")
-    if not 1 <= len(functions) <= at_most:
-        raise InputError(f"{len(functions)} functions do not fit the number of factors: use 1 to {at_most}.")
 
 
 @checks_options

@@ -1,8 +1,8 @@
 """How many draws of floors, intervals and verdicts fit into a time budget, from a table of costs and never by a clock.
 
-The draws of a floor and of an interval stop when they are decided (`floors.decided`, `intervals.precise`), wherever the
-budget ends. The budget is an upper bound: a metric whose draws do not fit is not checked, and the verdict of a metric
-whose draws fit does not depend on the budget.
+The draws of a floor stop when they are decided (`floors.draws_suffice`), wherever the budget ends. The budget is an
+upper bound: a metric whose draws do not fit is not checked, and the verdict of a metric whose draws fit does not depend
+on the budget.
 """
 
 from __future__ import annotations
@@ -133,7 +133,9 @@ DEAR_DRAW = 0.03  # the same for a permutation, of which there are more
 
 FEWEST_DRAWS, N_DRAWS = 29, 99  # fewest draws that can show that a score is above noise, and most draws
 
-FEWEST_PARTS, N_PARTS = 8, 24
+FEWEST_PARTS, PAIRED_PARTS, N_PARTS = 8, 12, 24  # of dear metrics; of these in a comparison; of others
+
+DEAR_PART = 0.01  # seconds of a part of a dear metric: more than 8 parts hardly make an interval shorter
 
 DIAGNOSIS = (0.3, 0.1)  # seconds for the diagnosis and the counterpart: a constant, and for each factor
 
@@ -154,6 +156,8 @@ class DrawPlan:
         Number of rows that permutations use, and the largest number of rows of a part; all rows where it is missing.
     rows_scored : mapping of label to int
         Number of rows that the score itself uses where that is not all; its parts are parts of as many rows.
+    most_parts : mapping of label to int
+        Number of parts if the budget allows them.
     budget : float
         The budget as the user gave it, which notes repeat.
     seconds : mapping of str to float
@@ -165,6 +169,7 @@ class DrawPlan:
     rows: Mapping[str, int] = field(default_factory=dict)
     rows_of_parts: Mapping[str, int] = field(default_factory=dict)
     rows_scored: Mapping[str, int] = field(default_factory=dict)
+    most_parts: Mapping[str, int] = field(default_factory=dict)
     budget: float = math.inf
     seconds: Mapping[str, float] = field(default_factory=dict)
 
@@ -187,6 +192,7 @@ def draw_plan(
     tried: Sequence[Evidence] = (),
     some_rows: bool = True,
     parts_of_some_rows: bool = True,
+    compared: bool = False,
     n_codes: int | None = None,
     of_ladder: Evidence | None = None,
 ) -> DrawPlan:
@@ -209,6 +215,8 @@ def draw_plan(
     some_rows, parts_of_some_rows : bool
         Whether draws and parts may use a part of the rows where one on all rows is expensive. This depends on the cost
         of one draw and not on the budget.
+    compared : bool
+        Whether representations are compared, pair by pair, by their parts.
     n_codes : int, optional
         Number of codes from which the rows of parts follow: the largest of all compared representations, so that all
         of them have the same parts.
@@ -225,17 +233,19 @@ def draw_plan(
     sizes, n = DataSizes.of(evidence), evidence.n_rows
     widest = replace(sizes, n_codes=n_codes or sizes.n_codes)
     each = {work.name: work for work in works.values()}
-    rows, most, scored = {}, {}, {}
+    rows, most, scored, parts = {}, {}, {}, {}
     for name, work in each.items():
         rows[name] = _rows_of_draw(work, sizes) if some_rows else n
         scored[name], most[name] = _rows_of_part(work, n, work.seconds(widest)) if parts_of_some_rows else (n, n)
+        dear = work.seconds(widest, min(scored[name] // 2, most[name])) > DEAR_PART
+        parts[name] = (PAIRED_PARTS if compared else FEWEST_PARTS) if dear else N_PARTS
     draw = {name: work.seconds_of_permutation(sizes, rows[name]) for name, work in each.items()}
     part = {name: work.seconds(sizes, min(scored[name] // 2, most[name])) for name, work in each.items()}
     trial = {name: sum(work.seconds(DataSizes.of(other)) for other in tried) for name, work in each.items()}
     fixed = seconds_of_diagnosis(evidence) + sum(work.seconds(sizes) for work in each.values())
     if any(name.startswith(WITH_LADDER) for name in each):
         fixed += table()["ladder"].seconds(DataSizes.of(of_ladder or evidence))
-    n_draws, n_parts = _affordable(draw, part, trial, max(budget - fixed, LEAST_SHARE * budget))
+    n_draws, n_parts = _affordable(draw, part, trial, parts, max(budget - fixed, LEAST_SHARE * budget))
     checked = dict.fromkeys(filter(n_draws.get, n_draws), 1)
 
     def of_labels(counts: Mapping[str, int]) -> dict[str, int]:
@@ -247,6 +257,7 @@ def draw_plan(
         rows=of_labels(rows),
         rows_of_parts=of_labels(most),
         rows_scored=of_labels(scored),
+        most_parts=of_labels(parts),
         budget=budget,
         seconds={
             kind: sum(counts.get(name, 0) * price[name] for name in each)
@@ -269,7 +280,11 @@ def _rows_of_part(work: Work, n: int, seconds: float) -> tuple[int, int]:
 
 
 def _affordable(
-    draw: Mapping[str, float], part: Mapping[str, float], trial: Mapping[str, float], left: float
+    draw: Mapping[str, float],
+    part: Mapping[str, float],
+    trial: Mapping[str, float],
+    most_parts: Mapping[str, int],
+    left: float,
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Numbers of draws and parts, given the seconds of a draw, a part and all trials, and the seconds that are left."""
     order = sorted(draw, key=lambda name: (draw[name], name))
@@ -281,10 +296,10 @@ def _affordable(
             break
         checked.append(name)
         n_draws[name], n_parts[name] = FEWEST_DRAWS, FEWEST_PARTS
-    for counts, price, most in ((n_draws, draw, N_DRAWS), (n_parts, part, N_PARTS)):
+    for counts, price, most in ((n_draws, draw, dict.fromkeys(draw, N_DRAWS)), (n_parts, part, most_parts)):
         for name in checked:
-            more = int(min(most - counts[name], max(left, 0.0) / price[name]))
+            more = int(min(most[name] - counts[name], max(left, 0.0) / price[name]))
             counts[name] += more
             # what a metric cannot afford is not left for others, so that more seconds never give less
-            left = left - more * price[name] if counts[name] == most else 0.0
+            left = left - more * price[name] if counts[name] == most[name] else 0.0
     return n_draws, n_parts

@@ -13,8 +13,10 @@ import numpy as np
 from unweave.card.decorator import Choice, card_of
 from unweave.evidence import Evidence
 from unweave.evidence.splits import clusters
+from unweave.memo import hand_over
 from unweave.options import checks_options
 from unweave.randomness import random_stream
+from unweave.responses.constraints import factor_constraints
 from unweave.responses.factor_bases import varying_places
 from unweave.responses.responses import distinct_factors
 from unweave.score import Score
@@ -266,7 +268,7 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     few, extra = evidence.n_rows < ENOUGH_ROWS, counterpart.redundant_codes() > 0
     if not any((dependent, extra, few)):
         return Steps(tuple(steps), without_collapsed=lighter, observed=observed)
-    draws = _Draw(counterpart, seed)
+    draws = _Draw(counterpart, seed, observed, diagnosis)
     before: Draws = (free,)
     drawn = independent_draws(evidence, free.factor_names, FEW_DRAWS, seed) if dependent else ()
     if dependent and not drawn:
@@ -385,7 +387,9 @@ def _halves(evidence: Evidence, seed: int) -> Draws:
     groups = np.arange(evidence.n_rows) if known is None else known
     n_groups = int(groups.max()) + 1
     orders = [random_stream(seed, "halves", k).permutation(n_groups)[: n_groups // 2] for k in range(N_DRAWS)]
-    return tuple(evidence.rows(np.flatnonzero(np.isin(groups, order))) for order in orders)
+    halves = tuple(evidence.rows(np.flatnonzero(np.isin(groups, order))) for order in orders)
+    hand_over(factor_constraints, evidence, *halves)
+    return halves
 
 
 class _Draw:
@@ -395,8 +399,10 @@ class _Draw:
     and the number of draws is even.
     """
 
-    def __init__(self, counterpart: Counterpart, seed: int) -> None:
+    def __init__(self, counterpart: Counterpart, seed: int, observed: Evidence, diagnosis: Diagnosis) -> None:
         self.counterpart, self.seed = counterpart, seed
+        # where no factor determines another, that holds for draws of the same factors, and of independent ones
+        self.unconstrained = () if diagnosis.constraints else (observed,)
         self.known: dict[tuple[object, ...], Evidence] = {}
 
     def __call__(
@@ -411,5 +417,7 @@ class _Draw:
                 options = {"same_codes": same_codes, "same_rows": same_rows}
                 source = self.counterpart if shared is None or k % 2 == 0 else shared
                 self.known[key] = source.sample(generator, where=where, **options)
+                for evidence in self.unconstrained:
+                    hand_over(factor_constraints, evidence, self.known[key])
             drawn.append(self.known[key])
         return tuple(drawn)

@@ -149,6 +149,8 @@ FEWEST_FOR_FLOOR = 19
 
 ENOUGH_ABOVE = 4  # null scores that reach the score, after which it is not above noise (Besag and Clifford 1991)
 
+FIRST_DRAWS, FAR, FAR_SHARE = 10, 1e-5, 0.1  # draws, and the p-value and share of the range at which these are enough
+
 PRECISION = 0.01  # largest standard error of a floor, as a share of the metric's range
 
 SIGNIFICANT = 0.05
@@ -187,7 +189,8 @@ class NoiseFloor:
     p_value, resolution : float
         p-value of the permutation test: the share of null scores that are as good as the score or better, where the
         score itself counts as one of them. The resolution is the smallest p-value that this number of draws allows.
-        Both are nan for the constant encoder and for a time series that is too short.
+        Both are nan for the constant encoder and for a time series that is too short. Where a plan ends the draws
+        because the score is `far_from_noise`, the draws that are left out, up to 29, count as worse.
     calibrated : float
         (score - floor) / (best - floor), with score and floor clipped to the metric's bounds: 0 for random codes and 1
         for the best score. It is nan if the floor is within .01 of the best score, or if there is no best score.
@@ -346,7 +349,9 @@ def _drawn(
         watch=watch,
     )
     for label, (metric, score) in alike.items():
-        floor = _floor_of_draws(metric, used, kind, score, raws[label], drawn[label], tested)
+        left_out = FEWEST_DRAWS if plan and far_from_noise(score, raws[label], drawn[label]) else 0
+        n_counted = max(len(drawn[label]), min(left_out, at_most)) * tested
+        floor = _floor_of_draws(metric, used, kind, score, raws[label], drawn[label], n_counted)
         notes = [*floor.notes]
         if plan and len(drawn[label]) < at_most and not enough[label](drawn[label]):
             notes.append(Finding("fewer_nulls", n_draws=most[label], of=at_most, seconds=plan.budget))
@@ -361,23 +366,43 @@ def draws_suffice(score: Score, raw: float, tested: bool, drawn: list[Score | No
     """Whether these null draws are enough: the floor is precise, and more draws would hardly change the test.
 
     The standard error of the floor is at most `PRECISION` of the metric's range. The test at level .05 ends when 4 null
-    scores reach the score, when none of the first 29 does, or after 99 draws. A score of random codes then counts as
-    above noise with probability .048; docs/trust.md has the calculation.
+    scores reach the score, when none of the first 29 does, or after 99 draws; and after 10 to 29 if the score is
+    `far_from_noise`. A score of random codes then counts as above noise with probability .048; docs/trust.md has the
+    calculation.
 
     >>> null = [Score(0.3)] * 29
     >>> score = Score(0.9, bounds=(0.0, 1.0), best=1.0)
-    >>> [draws_suffice(score, raw, True, null[:n]) for raw, n in ((0.9, 28), (0.9, 29), (0.1, 18), (0.1, 19))]
+    >>> [draws_suffice(score, raw, True, null[:n]) for raw, n in ((0.9, 9), (0.9, 10), (0.1, 18), (0.1, 19))]
     [False, True, False, True]
     """
     values = np.array(raw_values(drawn))
     width = score.bounds[1] - score.bounds[0]
-    if values.size < FEWEST_FOR_FLOOR:
-        return False
     known = values[~np.isnan(values)]
     if math.isfinite(width) and known.size > 1 and known.std(ddof=1) > PRECISION * width * math.sqrt(values.size):
         return False
+    if tested and far_from_noise(score, raw, drawn):
+        return True
     n_above = int((~_worse(score.lower_is_better, raw, values)).sum())
-    return not tested or n_above >= ENOUGH_ABOVE or (n_above == 0 and values.size >= FEWEST_DRAWS)
+    enough = not tested or n_above >= ENOUGH_ABOVE or (n_above == 0 and values.size >= FEWEST_DRAWS)
+    return enough and values.size >= FEWEST_FOR_FLOOR
+
+
+def far_from_noise(score: Score, raw: float, drawn: list[Score | None]) -> bool:
+    """Whether a score is so much better than 10 null scores or more that further ones cannot be expected to reach it.
+
+    By Student's t, a further null score is as good with a probability of at most 1e-5; and the score is better than
+    their mean by a tenth of the metric's range, because null scores that are mostly equal do not show how they vary.
+
+    >>> drawn = [Score(draw) for draw in np.linspace(0.0, 0.03, 10)]
+    >>> [far_from_noise(Score(0.0, bounds=(0.0, 1.0)), raw, drawn) for raw in (0.09, 0.2)]
+    [False, True]
+    """
+    values, width, n = np.array(raw_values(drawn)), score.bounds[1] - score.bounds[0], len(drawn)
+    if n < FIRST_DRAWS or np.isnan(values).any() or not math.isfinite(width):
+        return False
+    better = (float(values.mean()) - raw) * (1 if score.lower_is_better else -1)
+    reach = float(stats.t.isf(FAR, n - 1) * values.std(ddof=1) * math.sqrt(1 + 1 / n))
+    return better >= max(FAR_SHARE * width, reach)
 
 
 def _check_options(kind: object, n_draws: object, n_rows: object, seed: object) -> None:
@@ -404,9 +429,12 @@ def _floor_of_draws(
     score: Score,
     raw: float,
     drawn: list[Score | None],
-    tested: bool,
+    n_counted: int,
 ) -> NoiseFloor:
-    """The floor from the scores of null draws; ``raw`` is the score on the rows that they use."""
+    """The floor from the scores of null draws; ``raw`` is the score on the rows that they use.
+
+    ``n_counted`` draws count for the p-value, those that were left out as worse; without any there is no test.
+    """
     card = card_of(metric)
     values = np.array(raw_values(drawn))
     defined, notes = values[~np.isnan(values)], _notes_on_draws(evidence, kind, drawn)
@@ -420,8 +448,8 @@ def _floor_of_draws(
     if abs(best - floor) < TOO_CLOSE:
         notes.append(Finding("floor_near_best"))
     p_value, resolution = math.nan, math.nan
-    if tested:
-        resolution = 1 / (1 + values.size)
+    if n_counted:
+        resolution = 1 / (1 + n_counted)
         reached = 1 + int((~_worse(score.lower_is_better, raw, values)).sum())
         p_value = math.nan if math.isnan(raw) else reached * resolution
         if np.ptp(defined) <= ROUNDING and abs(raw - defined[0]) <= ROUNDING:

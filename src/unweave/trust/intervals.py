@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,10 +32,6 @@ from unweave.trust.scoring import (
     raw_values,
     scores_of_variants,
 )
-
-PRECISE = 0.05  # half width of an interval relative to the score, at which 8 or 16 parts are enough
-
-LEAST_SCORE = 0.2  # share of the metric's range; for smaller scores, the half width is compared with it
 
 SHARE_LEFT_OUT = 0.5
 
@@ -141,7 +136,6 @@ def part_scores(
     *,
     n_parts: int = N_PARTS,
     plan: DrawPlan | None = None,
-    until_precise: bool = False,
     seed: int = 0,
     n_jobs: int = 1,
     watch: Watch = no_progress,
@@ -149,8 +143,7 @@ def part_scores(
     """Scores of every metric on parts of the samples, or the reason why there are none.
 
     The options are those of `intervals`. A plan states the largest number of parts of each metric and of the rows of a
-    part. With ``until_precise``, 8 or 16 parts are enough for a metric whose interval is then `precise`. ``watch`` is
-    called with the number of every part before it is scored.
+    part. ``watch`` is called with the number of every part before it is scored.
 
     Examples
     --------
@@ -188,14 +181,14 @@ def part_scores(
             {label: known[label].metric for label in scores},
             parts_together(parts, n_parts),
             {label: min(n_parts, plan.n_parts[label]) for label in scores},
-            decided={label: functools.partial(precise, parts, scores[label]) for label in scores if until_precise},
             n_jobs=n_jobs,
             watch=watch,
         )
         for label, of_parts in drawn.items():
             n_done, notes = len(of_parts), _notes(parts)
-            if n_done < n_parts and not precise(parts, scores[label], of_parts):
-                notes.insert(0, Finding("fewer_parts", n_parts=n_done, of=n_parts, seconds=plan.budget))
+            wanted = plan.most_parts.get(label, n_parts)
+            if n_done < wanted:
+                notes.insert(0, Finding("fewer_parts", n_parts=n_done, of=wanted, seconds=plan.budget))
             per_factor = tuple({} if part is None else part.per_factor for part in of_parts)
             found[label] = PartScores(parts, scores[label], tuple(raw_values(of_parts)), per_factor, tuple(notes))
     return {label: found[label] for label in metrics}
@@ -206,22 +199,6 @@ def parts_together(parts: Parts, n_parts: int) -> Callable[[int], Evidence]:
     evidence = parts.evidence
     small = evidence.n_rows * (evidence.n_codes + evidence.n_factors) <= MOST_CELLS
     return drawn_together(parts.part, n_parts, FEWEST_PARTS if small else 1)
-
-
-def precise(parts: Parts, score: Score, drawn: Sequence[Score | None]) -> bool:
-    """Whether 8 or 16 parts give a 95 % interval with a half width of at most .05 of the score, or of .2 of the range.
-
-    >>> parts = Parts(Evidence([1, 2, 3, 4], [1, 2, 3, 4]), n_units=9, n_out=5, seed=0)
-    >>> score = Score(0.5, bounds=(0.0, 1.0))
-    >>> [precise(parts, score, [Score(0.5 - step), Score(0.5 + step)] * 4) for step in (0.005, 0.05)]
-    [True, False]
-    """
-    if len(drawn) not in (FEWEST_PARTS, 2 * FEWEST_PARTS):
-        return False
-    width = score.bounds[1] - score.bounds[0]
-    size = max(abs(score.raw), LEAST_SCORE * width if math.isfinite(width) else 0.0)
-    half = parts.quantile(0.95, len(drawn)) * parts.standard_error(raw_values(drawn))
-    return half <= PRECISE * size
 
 
 def _notes(plan: Parts) -> list[Finding]:

@@ -398,7 +398,7 @@ def test_every_measure_has_a_floor_that_random_codes_reach_and_an_interval():
 def test_groups_raise_the_floors_of_codes_that_tell_groups_apart():
     """Labels and codes are constant within 12 groups: the best of 40 codes is as good as the best of 40 random ones."""
     above = {True: 0, False: 0}
-    for seed in range(10):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         group = rng.permutation(np.repeat(np.arange(12), 10))
         codes = rng.random((12, 40))[group] + 0.01 * rng.random((120, 40))
@@ -408,8 +408,8 @@ def test_groups_raise_the_floors_of_codes_that_tell_groups_apart():
             for name in ("concept_f1", "concept_auroc", "concept_average_precision"):
                 floor = noise_floor(CONCEPT_METRICS[name], evidence, n_draws=19)
                 above[grouped] += floor.p_value <= 0.05
-    assert above[False] == 30
-    assert above[True] <= 6
+    assert above[False] == 12
+    assert above[True] <= 2
 
 
 @pytest.mark.parametrize("thin", [False, True])

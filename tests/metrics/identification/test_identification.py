@@ -224,7 +224,7 @@ def test_nearly_equal_factors_are_two(own):
 
 def test_turning_costs_more_the_further():
     turned = []
-    for degrees in (0, 10, 20, 30, 45):
+    for degrees in (0, 20, 45):
         cos, sin = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
         pair = np.array([[cos, -sin], [sin, cos]])
         turned.append(identification(FACTORS, FACTORS @ np.kron(np.eye(2), pair)).raw)

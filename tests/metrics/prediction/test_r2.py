@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from unweave import Evidence
-from unweave.estimators.linear_probes import Linear, LinearFolds
-from unweave.estimators.probes import BoostedTrees
+from unweave.estimators import BoostedTrees, Linear
+from unweave.estimators.linear_probes import LinearFolds
 from unweave.metrics import r2
 from unweave.metrics.prediction import _squares, _squares_from_moments, near_training_targets
 

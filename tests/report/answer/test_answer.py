@@ -141,7 +141,7 @@ def test_advice_fits_the_data(turned):
 @pytest.fixture(scope="module")
 def three():
     codes = {"kept": Z, "turned": np.column_stack([Z[:, :2] @ TURN, Z[:, 2]]), "noise": RNG.normal(size=(300, 3))}
-    return compare(FACTORS, codes, metrics=["identification", "mcc"], budget=4)
+    return compare(FACTORS, codes, metrics=["identification", "mcc"], budget=2)
 
 
 def test_representations_are_ranked_with_the_best_group(three):
@@ -151,6 +151,17 @@ def test_representations_are_ranked_with_the_best_group(three):
     assert [entry.representation for entry in recovery.ranked] == ["kept", "turned", "noise"]
     assert [entry.best for entry in recovery.ranked] == [True, False, False]
     assert recovery.ranked[-1].verdict == "noise level"
+
+
+def test_leakage_is_a_range_up_to_what_no_factor_explains():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(600, 2))
+    codes = z @ np.linalg.qr(rng.normal(size=(2, 2)))[0] + 0.6 * rng.normal(size=(600, 2))
+    found = evaluate(z, codes, metrics=["identification"], budget=0)
+    for row, known in zip(found.answer["factors"], found.ladder.rows, strict=True):
+        most = known.leakage + known.noise
+        assert row["most_leakage"] == pytest.approx(most)
+        assert f"its direction may leak {known.leakage:.2f} to {most:.2f}" in row["note"]
 
 
 def test_json_holds_the_answer_and_reads_back(three, turned):

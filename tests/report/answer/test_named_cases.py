@@ -51,7 +51,7 @@ def test_noise_private_noise_and_rotations_have_numbers_and_rungs_of_their_own()
 
 def test_one_metric_answers_own_codes_and_does_not_call_a_rotation_partly_identified():
     z, rng = normal(4, seed=1)
-    found = unweave.evaluate(z, z @ haar(rng, 4), metrics=["identification", "mcc"])
+    found = unweave.evaluate(z, z @ haar(rng, 4), metrics=["identification", "mcc"], budget=5)
     line = answer_of(found).questions[0]
     assert (line.question, line.metric, line.answer) == ("recovery", "identification", "no")
     assert "none has a code of its own" in answer_of(found).headline

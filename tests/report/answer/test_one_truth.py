@@ -209,13 +209,13 @@ def assert_only_luck(found, n_worlds):
 METRICS = ["identification", "r2", "mcc"]
 
 
-@pytest.mark.parametrize("first", range(0, 40, 4))
+@pytest.mark.parametrize("first", range(0, 20, 5))  # every kind of codes, and five again
 def test_no_output_of_one_representation_contradicts_another(first):
-    assert_only_luck(told_wrongly(range(first, first + 4), metrics=METRICS, budget=1), 4)
+    assert_only_luck(told_wrongly(range(first, first + 5), metrics=METRICS, budget=1), 5)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(40, 440, 20))  # in parts, so that a stopped run can go on
+@pytest.mark.parametrize("first", range(20, 440, 20))  # in parts, so that a stopped run can go on
 def test_no_output_contradicts_another_in_hundreds_of_worlds(first):
     assert_only_luck(told_wrongly(range(first, first + 20), metrics=METRICS, budget=1), 20)
 
@@ -226,7 +226,7 @@ def test_no_output_of_the_panel_contradicts_another(first):
     assert_only_luck(told_wrongly(range(first, first + 5), budget=8), 5)
 
 
-def compared_contradictions(seed, folder):  # noqa: C901 - one list of what must hold
+def compared_contradictions(seed, folder, budget=3):  # noqa: C901 - one list of what must hold
     """Every pair of statements about three representations, together and alone, that cannot both be true."""
     wrong = []
 
@@ -237,7 +237,7 @@ def compared_contradictions(seed, folder):  # noqa: C901 - one list of what must
     z, rng = world(seed, FACTORS[seed % 2])
     names = [KINDS[k] for k in np.random.default_rng(seed).choice(len(KINDS), 3, replace=False)]
     codes = {name: encoded(name, z, rng) for name in names}
-    options = {"metrics": ["identification", "r2"], "budget": 3}
+    options = {"metrics": ["identification", "r2"], "budget": budget}
     both = compare(z, codes, **options)
     answer, ladders = compared_answer(both), both.data.ladders
     values = {name: one.value for name, one in ladders.items()}
@@ -299,7 +299,7 @@ def compared_contradictions(seed, folder):  # noqa: C901 - one list of what must
 
 
 def test_no_comparison_contradicts_its_parts(tmp_path):
-    assert not compared_contradictions(0, tmp_path)
+    assert not compared_contradictions(0, tmp_path, budget=1)
 
 
 @pytest.mark.slow
@@ -315,10 +315,10 @@ def test_no_comparison_of_many_contradicts_its_parts(first, tmp_path):
 def test_noise_and_two_rotations_are_never_best():
     z, rng = world(9, "independent")
     noise, turned = rng.normal(size=(N, D)), z @ haar(rng, D)
-    found = compare(z, {"noise": noise, "turned": turned}, metrics="identification", budget=5)
+    found = compare(z, {"noise": noise, "turned": turned}, metrics="identification", budget=2)
     assert compared_answer(found).best == ("turned",)
     assert "noise is best" not in str(found)
-    rotations = compare(z, {"A": z @ haar(rng, D), "B": z @ haar(rng, D)}, metrics="identification", budget=5)
+    rotations = compare(z, {"A": z @ haar(rng, D), "B": z @ haar(rng, D)}, metrics="identification", budget=2)
     assert compared_answer(rotations).best == ()
     assert "best" not in compared_answer(rotations).headline
 
@@ -365,7 +365,7 @@ def test_nothing_is_said_of_differences_without_a_test():
     assert not any(entry.best for question in answer.questions for entry in question.ranked)
 
 
-@pytest.mark.parametrize("budgets", [(0, 8), pytest.param((1, 3, 8, 15, 30, math.inf), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("budgets", [(0, 3), pytest.param((1, 3, 8, 15, 30, math.inf), marks=pytest.mark.slow)])
 def test_the_metric_of_a_question_does_not_depend_on_the_budget(budgets):
     z, rng = world(2, "correlated")
     codes = encoded("rotated, noise", z, rng)
@@ -396,5 +396,7 @@ def test_advice_fits_what_is_known(make, rung, forbidden):
 def test_an_angle_is_not_asked_of_classes():
     rng = np.random.default_rng(5)
     names, code = np.array(["a", "b", "c"])[rng.integers(3, size=600)], rng.normal(size=600)
-    found = evaluate({"f": names}, {"c": np.where(names == "b", 0.0, 1.0) + 1e-3 * code}, metrics=["identification"])
+    found = evaluate(
+        {"f": names}, {"c": np.where(names == "b", 0.0, 1.0) + 1e-3 * code}, metrics=["identification"], budget=1
+    )
     assert "angle" not in str(found)

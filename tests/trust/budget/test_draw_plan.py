@@ -15,6 +15,7 @@ from unweave.trust.budget import (
     FEWEST_PARTS,
     N_DRAWS,
     N_PARTS,
+    PAIRED_PARTS,
     ROWS_OF_DRAWS,
     SOME_ROWS,
     TERMS,
@@ -64,14 +65,21 @@ def test_what_is_planned_fits(budget, n_rows):
 
 def test_more_seconds_never_give_less_and_rows_do_not_depend_on_them():
     works = {"one": Work("one", {"n": 1e-4}), "two": Work("two", {"1": 0.05})}
-    plans = [draw_plan(works, of_size(2000), budget) for budget in BUDGETS]
+    plans = [draw_plan(works, of_size(2000), budget, compared=True) for budget in BUDGETS]
     for label in works:
         assert sorted(plan.n_draws[label] for plan in plans) == [plan.n_draws[label] for plan in plans]
         assert sorted(plan.n_parts[label] for plan in plans) == [plan.n_parts[label] for plan in plans]
     assert (plans[0].untried, plans[-1].untried) == (("one", "two"), ())
     assert plans[-1].n_draws == dict.fromkeys(works, N_DRAWS)
-    assert plans[-1].n_parts == dict.fromkeys(works, N_PARTS)
+    assert plans[-1].n_parts == plans[0].most_parts == dict.fromkeys(works, PAIRED_PARTS)
     assert len({str((plan.rows, plan.rows_of_parts)) for plan in plans}) == 1
+
+
+@pytest.mark.parametrize(("compared", "of_dear"), [(False, FEWEST_PARTS), (True, PAIRED_PARTS)])
+def test_dear_metrics_have_fewer_parts(compared, of_dear):
+    works = {"dear": Work("dear", {"n": 1e-5}), "cheap": Work("cheap", {"n": 8e-6})}
+    plan = draw_plan(works, of_size(2000), np.inf, compared=compared)
+    assert plan.n_parts == {"dear": of_dear, "cheap": N_PARTS}
 
 
 @pytest.mark.parametrize("n_rows", [500, 2000, 10_000, 50_000])
@@ -93,6 +101,8 @@ def test_cheap_metrics_come_first_and_data_sets_of_verdicts_count():
     assert plan.untried == ("dear",)
     assert draw_plan(works, evidence, 41.0, tried=[evidence] * 10).untried == ("dear", "cheap")
     plan = draw_plan({"cheap": works["cheap"]}, evidence, 1.8 + 99 + 9.5)
+    assert (plan.n_draws, plan.n_parts) == ({"cheap": 99}, {"cheap": 8})
+    plan = draw_plan({"cheap": works["cheap"]}, evidence, 1.8 + 99 + 9.5, compared=True)
     assert (plan.n_draws, plan.n_parts) == ({"cheap": 99}, {"cheap": 9})
 
 
@@ -154,7 +164,7 @@ def test_a_verdict_does_not_change_with_the_budget_nor_in_a_comparison(world, mo
     for name, seconds in (("mcc", 1e-3), ("r2", 0.02), ("mig", 0.1), ("modularity", 0.3)):
         monkeypatch.setitem(table(), name, Work(name, {"1": seconds}))
     options = {"metrics": ["mcc", "r2", "mig", "modularity"], "progress": False}
-    found = {budget: evaluate(factors, codes, budget=budget, **options) for budget in BUDGETS}
+    found = {budget: evaluate(factors, codes, budget=budget, **options) for budget in (0.0, 3.0, 8.0, np.inf)}
     last = {row.label: row for row in found[np.inf].rows}
     assert not any(row.level == "not checked" for row in last.values())
     for evaluation in found.values():

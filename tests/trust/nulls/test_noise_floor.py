@@ -26,7 +26,7 @@ from unweave.metrics import (
 from unweave.randomness import random_stream
 from unweave.score import Score
 from unweave.trust import noise_floor
-from unweave.trust.budget import DrawPlan
+from unweave.trust.budget import FEWEST_DRAWS, DrawPlan
 from unweave.trust.floors import (
     _by_formula,
     _floor_of_draws,
@@ -34,6 +34,7 @@ from unweave.trust.floors import (
     _notes_on_draws,
     _worse,
     draws_suffice,
+    far_from_noise,
     may_use_some_rows,
     noise_floors,
     null_evidence,
@@ -127,13 +128,14 @@ def test_draws_depend_on_seed_and_index_alone():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_planned_draws_stop_when_they_are_decided(n_jobs):
-    """Good codes after 29 draws, random codes when 4 draws have reached the score and there are 19."""
+    """Good codes after 10 draws, random codes when 4 draws have reached the score and there are 19."""
     plan = DrawPlan({"mcc": 99}, {"mcc": 0})
     knowing, ignorant = (
         noise_floors({"mcc": mcc}, data, plan=plan, n_jobs=n_jobs)["mcc"] for data in (KNOWING, IGNORANT)
     )
     assert knowing.p_value == knowing.resolution == 1 / 30
-    assert knowing.draws == noise_floor(mcc, KNOWING, n_draws=29).draws
+    assert knowing.draws == noise_floor(mcc, KNOWING, n_draws=len(knowing.draws)).draws
+    assert len(knowing.draws) < FEWEST_DRAWS
     n = len(ignorant.draws)
     above = np.cumsum(np.array(ignorant.draws) >= ignorant.raw)
     precise = [np.std(ignorant.draws[:k], ddof=1) <= 0.01 * math.sqrt(k) for k in range(2, n + 1)]
@@ -143,8 +145,8 @@ def test_planned_draws_stop_when_they_are_decided(n_jobs):
 
 
 def test_a_budget_that_ends_before_the_draws_are_decided_is_said():
-    short = noise_floors({"mcc": mcc}, KNOWING, plan=DrawPlan({"mcc": 28}, {"mcc": 0}, budget=7.0))["mcc"]
-    assert dict(short.notes[0].quantities) == {"n_draws": 28, "of": 99, "seconds": 7.0}
+    short = noise_floors({"mcc": mcc}, KNOWING, plan=DrawPlan({"mcc": 9}, {"mcc": 0}, budget=7.0))["mcc"]
+    assert dict(short.notes[0].quantities) == {"n_draws": 9, "of": 99, "seconds": 7.0}
     assert noise_floors({"mcc": mcc}, KNOWING, plan=DrawPlan({"mcc": 29}, {"mcc": 0}))["mcc"].notes == ()
 
 
@@ -162,6 +164,21 @@ def test_random_codes_are_above_noise_as_often_as_stated():
     exact = np.mean(stats.binom.cdf(3, 99, p) + (1 - p) ** 29 * stats.binom.sf(3, 70, p)) + 4 / 9900
     assert exact == pytest.approx(0.0482, abs=5e-5)
     assert above / n_worlds == pytest.approx(exact, abs=4 * math.sqrt(exact / n_worlds))
+
+
+@pytest.mark.parametrize("null", ["normal", "exponential", "square"])
+def test_random_codes_are_hardly_ever_far_from_noise(null):
+    """A score beyond ten draws by Student's t at 1e-5 adds at most .005 to the size, however skewed the null is."""
+    rng, n_worlds = np.random.default_rng(6), 4000
+    values = {
+        "normal": rng.normal(size=(n_worlds, 11)),
+        "exponential": rng.exponential(size=(n_worlds, 11)),
+        "square": rng.chisquare(3, size=(n_worlds, 11)),
+    }[null]
+    score = Score(0.0, bounds=(0.0, 1.0), best=1.0)
+    far = sum(far_from_noise(score, raw, list(map(Score, draws))) for raw, *draws in values.tolist())
+    assert far / n_worlds <= 0.005
+    assert far_from_noise(score, 0.5, list(map(Score, (0.3 + 0.02 * rng.normal(size=10)).tolist())))
 
 
 def test_matched_codes_keep_marginals_and_lose_dependence():

@@ -13,7 +13,7 @@ def said(factors, codes):
     return any(note.kind == "heavy_tails" for note in interval(mcc, Evidence(factors, codes), n_parts=2).notes)
 
 
-@pytest.mark.parametrize("n_rows", [200, 300, 600, 2000])
+@pytest.mark.parametrize("n_rows", [200, 500, 2000])
 def test_heavy_tails_are_said_and_normal_ones_are_not(n_rows):
     drawn = [np.random.default_rng([5, seed]) for seed in range(20)]
     heavy = [said(rng.standard_t(2, size=(n_rows, 2)), rng.normal(size=(n_rows, 2))) for rng in drawn]
@@ -24,7 +24,7 @@ def test_heavy_tails_are_said_and_normal_ones_are_not(n_rows):
     assert max(np.mean(plain), np.mean(classes)) <= 0.05
 
 
-@pytest.mark.parametrize("n_rows", [200, 500, 2000])
+@pytest.mark.parametrize("n_rows", [200, 2000])
 def test_every_row_of_an_evaluation_says_it(n_rows):
     """Whatever the metric; the page, the terminal and Markdown say it once for all."""
     rng = np.random.default_rng([6, n_rows])

@@ -1,4 +1,4 @@
-"""Evidence for the claims of 000 about decoders with closed forms: 152 to 155, 158 to 160, 162, 163 and 166."""
+"""Evidence for the claims of 000 about decoders with closed forms; their verdicts are in claims/000.toml."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ def _jacobians(n_samples: int) -> FloatArray:
 
 
 def columns_of_the_torus() -> Figures:
-    """Claim 152: the squared lengths of the columns of the torus's Jacobian are 10 sigma^2.
-
-    Our result: they are r^2 sigma^2 for angles and sigma^2 for radii, without the factor of ten.
-    """
+    """Claim 152: the squared lengths of the columns of the torus's Jacobian are 10 sigma^2."""
     gram = np.einsum("nij,nik->njk", _jacobians(2000), _jacobians(2000)).mean(axis=0)
     ratio = np.diag(gram) / TORUS.deviations**2
     return {
@@ -37,10 +34,7 @@ def columns_of_the_torus() -> Figures:
 
 
 def entropies_of_the_torus() -> Figures:
-    """Claim 153: the entropies of the torus's latents contain a term log 10.
-
-    Our result: they do not: the term follows from the error of claim 152.
-    """
+    """Claim 153: the entropies of the torus's latents contain a term log 10."""
     entropies = np.array(list(manifold_entropy(_jacobians(2000)).per_code.values()))
     printed = HALF_LOG_2PI_E + math.log(10) + np.log(TORUS.deviations)
     return {
@@ -100,10 +94,7 @@ def entropies_of_principal_components() -> Figures:
 
 
 def the_printed_correlation() -> Figures:
-    """Claim 162: Pearson's correlation is the covariance divided by the product of the variances.
-
-    Our result: the square root is missing, so the formula is right for unit variances only.
-    """
+    """Claim 162: Pearson's correlation is the covariance divided by the product of the variances."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=100_000)
     y = 0.6 * x + 0.8 * rng.normal(size=x.size)
@@ -116,10 +107,7 @@ def the_printed_correlation() -> Figures:
 
 
 def the_size_of_an_index_set() -> Figures:
-    """Claim 163: the size of an index set is its largest member minus its smallest.
-
-    Our result: a set of consecutive indices has one member more.
-    """
+    """Claim 163: the size of an index set is its largest member minus its smallest."""
     indices = list(range(3, 8))
     return {"largest minus smallest index": max(indices) - min(indices), "number of indices": len(indices)}
 

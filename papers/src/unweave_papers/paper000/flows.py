@@ -43,16 +43,6 @@ class TrainedFlow:
     grid_lines: tuple[FloatArray, FloatArray] | None = None
     pictures: TorusPictures | None = None
 
-    @property
-    def total_correlation_per_latent(self) -> float:
-        """Total correlation in nats per latent."""
-        return self.total_correlation / len(self.spectrum.entropies)
-
-    def rows_on_the_diagonal(self) -> int:
-        """Number of rows of the sorted cross information whose largest entry is on the diagonal."""
-        assert self.cross_information is not None
-        return int((self.cross_information.argmax(axis=1) == np.arange(len(self.cross_information))).sum())
-
     def distance_from(self, truth: FloatArray) -> float:
         """Largest difference, in nats, between the sorted spectrum and the sorted true entropies."""
         return float(np.abs(self.spectrum.sorted_entropies - np.sort(truth)[::-1]).max())
@@ -119,8 +109,6 @@ def _measure_flow(decoder: FlowDecoder, world: Torus | TwoMoons, negative_log_li
 N_RUNS = 10
 SIZES, QUICK_SIZES = (5, 10, 20, 40), (4, 8, 16, 32)
 COVARIANCE = np.array([[2.0, 1.2], [1.2, 1.0]])
-
-
 SampleSpread = dict[str, dict[int, float]]  # of each metric over runs, in nats per latent, by the number of samples
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
@@ -115,16 +115,21 @@ def planned(name: str, options: Options, n_steps: int = 1000, seed: int = 0, cor
 
 
 def _stored_or_trained_flow(plan: FlowPlan, digits: DigitImages, options: Options) -> MeasuredFlow:
-    path = file_of(plan, digits, options)
+    path = file_of(plan, digits, options)  # its checkpoint is beside it
     names = [field.name for field in fields(MeasuredFlow)]
     if path.exists():
         with np.load(path, allow_pickle=False) as content:
             arrays: dict[str, Any] = {name: array_in(content, name, path) for name in names}
         return MeasuredFlow(**{name: array if array.ndim else array.item() for name, array in arrays.items()})
-    flow = _trained_and_measured(plan, digits, options, path.with_suffix(".pt"))
-    measured: dict[str, Any] = {name: np.asarray(getattr(flow, name)) for name in names}
-    write_result(path, lambda file: np.savez(file, **measured))
-    return flow
+    try:
+        flow = trained_flow(plan, digits, path.with_suffix(".pt"), options.progress)
+        measured = _measure_flow(flow, digits, plan.seed, QUICK_SAMPLES if options.quick else N_SAMPLES)
+    except (FloatingPointError, UnweaveError) as error:
+        nothing = np.empty(0)
+        measured = MeasuredFlow(str(error), np.nan, nothing, nothing, np.nan, nothing, nothing, nothing, nothing)
+    known: dict[str, Any] = {name: np.asarray(getattr(measured, name)) for name in names}
+    write_result(path, lambda file: np.savez(file, **known))
+    return measured
 
 
 def file_of(plan: FlowPlan, digits: DigitImages, options: Options) -> Path:
@@ -148,25 +153,11 @@ def trained_flow(plan: FlowPlan, digits: DigitImages, checkpoint: Path, progress
     return flow.eval()
 
 
-def _trained_and_measured(plan: FlowPlan, digits: DigitImages, options: Options, checkpoint: Path) -> MeasuredFlow:
-    from unweave_papers.image_training import held_out_costs
+def _measure_flow(flow: ImageFlow, digits: DigitImages, seed: int, n_samples: int) -> MeasuredFlow:
+    from unweave_papers.image_training import class_decoder, held_out_costs
 
-    try:
-        flow = trained_flow(plan, digits, checkpoint, options.progress)
-        images = digits.test_images + NOISE * np.random.default_rng(plan.seed).standard_normal(digits.test_images.shape)
-        costs, latents = held_out_costs(flow, images, digits.test_labels)
-    except (FloatingPointError, UnweaveError) as error:
-        nothing = np.empty(0)
-        return MeasuredFlow(str(error), np.nan, nothing, nothing, np.nan, nothing, nothing, nothing, nothing)
-    held_out = float(costs.mean()) / flow.size
-    return _measure_flow(flow, digits, held_out, latents, QUICK_SAMPLES if options.quick else N_SAMPLES)
-
-
-def _measure_flow(
-    flow: ImageFlow, digits: DigitImages, held_out: float, latents: FloatArray, n_samples: int
-) -> MeasuredFlow:
-    from unweave_papers.image_training import class_decoder
-
+    images = digits.test_images + NOISE * np.random.default_rng(seed).standard_normal(digits.test_images.shape)
+    costs, latents = held_out_costs(flow, images, digits.test_labels)
     parts = list(_classes(flow, latents, digits.test_labels))
     spectra, matrices, centres = [], [], []
     for k, prior, middle in parts:
@@ -183,7 +174,7 @@ def _measure_flow(
     groups = [latents[digits.test_labels == k] for k in range(N_CLASSES)]
     return MeasuredFlow(
         problem="",
-        held_out=held_out,
+        held_out=float(costs.mean()) / flow.size,
         entropies=entropies,
         information=np.mean(matrices, axis=0),
         total_correlation=float(np.mean([one.total_correlation for one in spectra])),
@@ -212,55 +203,37 @@ SAME_COST = 0.05  # nats per pixel
 # numbers of blocks with which both kinds of flow reach about the same likelihood
 GLOW: dict[str, Any] = {"n_dense": 8}
 WAVELET: dict[str, Any] = {"kind": "wavelet", "downsampling": "haar", "n_convolutional": 4, "n_dense": 2}
+CONVOLUTIONAL = WAVELET | {"n_dense": 0}  # only convolutions at the finer scales
+TwoKinds = dict[str, list[MeasuredFlow]]  # of each kind, a flow for every seed
 
 
-@dataclass(frozen=True, eq=False)
-class TwoKinds:
-    """Flows of both kinds for each seed; ``scales`` are the wavelet flow's ranges of latents, coarse to fine."""
-
-    first_name: str
-    second_name: str
-    first: tuple[MeasuredFlow, ...]
-    second: tuple[MeasuredFlow, ...]
-    scales: tuple[slice, slice, slice]
-
-    @property
-    def pairs(self) -> list[tuple[MeasuredFlow, MeasuredFlow]]:
-        """Pairs of flows with the same seed of which neither diverged."""
-        both = zip(self.first, self.second, strict=True)
-        return [(first, second) for first, second in both if not first.problem and not second.problem]
-
-
-def compute_wavelet(options: Options) -> TwoKinds:
-    """Train and measure GLOW-like and wavelet flows."""
-    return _both(options, "GLOW-like", "wavelet", GLOW, WAVELET)
-
-
-def compute_convolutional(options: Options) -> TwoKinds:
-    """Train and measure a wavelet flow with dense blocks, and one whose finer scales have only convolutions."""
-    return _both(options, "wavelet", "wavelet convolutional", WAVELET, WAVELET | {"n_dense": 0}, n_seeds=1)
-
-
-def _both(
-    options: Options, one: str, other: str, first: dict[str, Any], second: dict[str, Any], n_seeds: int = N_SEEDS
-) -> TwoKinds:
-    seeds = range(options.n_seeds or (1 if options.quick else n_seeds))
+def compute_kinds(shapes: Mapping[str, dict[str, Any]], n_seeds: int, options: Options) -> TwoKinds:
+    """Train and measure flows of two kinds."""
     plans = {
-        name: [planned(f"{name} seed {seed}", options, N_STEPS, seed, **shape) for seed in seeds]
-        for name, shape in ((one, first), (other, second))
+        name: [planned(f"{name} seed {seed}", options, N_STEPS, seed, **shape) for seed in range(n_trained)]
+        for n_trained in [options.n_seeds or (1 if options.quick else n_seeds)]
+        for name, shape in shapes.items()
     }
     # both kinds of a seed before the next seed, so that an interrupted run has complete pairs
     measured = measured_flows([plan for pair in zip(*plans.values(), strict=True) for plan in pair], options)
-    size = (8 if options.quick else 16) ** 2
-    scales = (slice(0, size // 16), slice(size // 16, size // 4), slice(size // 4, size))
-    flows = {name: tuple(measured[plan] for plan in group) for name, group in plans.items()}
-    return TwoKinds(one, other, flows[one], flows[other], scales)
+    return {name: [measured[plan] for plan in group] for name, group in plans.items()}
+
+
+def _pairs(flows: TwoKinds) -> list[tuple[MeasuredFlow, MeasuredFlow]]:
+    """Pairs of flows with the same seed of which neither diverged."""
+    return [(one, other) for one, other in zip(*flows.values(), strict=True) if not (one.problem or other.problem)]
+
+
+def _scales(wavelet: MeasuredFlow) -> tuple[slice, slice, slice]:
+    """Ranges of the latents of a wavelet flow, coarse to fine."""
+    size = len(wavelet.entropies)
+    return slice(0, size // 16), slice(size // 16, size // 4), slice(size // 4, size)
 
 
 def compare_wavelet(flows: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 5: the wavelet flow has less total correlation and more entropy in coarse latents."""
     yield from _numbers(flows)
-    pairs = flows.pairs
+    pairs = _pairs(flows)
     if not pairs:
         yield ClaimCheck("both kinds", "", "no seed with which both were trained", None, 164, undecided=True)
         return
@@ -283,14 +256,15 @@ def compare_wavelet(flows: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
         in_part=any(gap > 0 for gap in lower),
         value=MeasuredFigure.over_seeds(lower),
     )
-    means = np.array([[second.entropies[scale].mean() for scale in flows.scales] for _, second in pairs])
+    scales = _scales(pairs[0][1])
+    means = np.array([[second.entropies[scale].mean() for scale in scales] for _, second in pairs])
     yield ClaimCheck(
         "mean entropy is highest for coarse latents and lowest for fine latents",
         "coarse, middle, fine",
         ", ".join(f"{value:.2f}" for value in means.mean(axis=0)),
         bool((np.diff(means, axis=1) < 0).all()),
     )
-    shared = np.array([[second.mean_information(scale, scale) for scale in flows.scales] for _, second in pairs])
+    shared = np.array([[second.mean_information(scale, scale) for scale in scales] for _, second in pairs])
     yield ClaimCheck(
         "pairs of coarse latents have more mutual information than pairs of finer latents",
         "more",
@@ -302,8 +276,8 @@ def compare_wavelet(flows: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
 def compare_convolutional(flows: TwoKinds, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure E.6: similar results, with a more intricate information matrix at the finer scales."""
     yield from _numbers(flows)
-    for dense, convolutional in flows.pairs:
-        fine = flows.scales[2]
+    for dense, convolutional in _pairs(flows):
+        fine = _scales(dense)[2]
         blocks = [flow.information[fine, fine] for flow in (dense, convolutional)]
         spread = [float(np.nanstd(block) / np.nanmean(block)) for block in blocks]
         words = f"{spread[1]:.2f} against {spread[0]:.2f}"
@@ -314,7 +288,7 @@ def compare_convolutional(flows: TwoKinds, options: Options) -> Iterator[ClaimCh
 
 
 def _numbers(results: TwoKinds) -> Iterator[ClaimCheck]:
-    for name, flows in ((results.first_name, results.first), (results.second_name, results.second)):
+    for name, flows in results.items():
         for k, flow in enumerate(flows):
             words = f"cost {flow.held_out:.3f} nats per pixel, total correlation {flow.per_latent:.3f} per latent"
             yield ClaimCheck(f"{name}, seed {k}", "", flow.problem or words)
@@ -331,8 +305,8 @@ def _interval(values: list[float]) -> str:
 
 def draw_kinds(name: str, flows: TwoKinds, options: Options) -> Pictures:
     """Draw spectra and information matrices of the first seed (Figures 5 and E.6)."""
-    for first, second in flows.pairs[:1]:
-        named = {flows.first_name: first, flows.second_name: second}
+    for pair in _pairs(flows)[:1]:
+        named = dict(zip(flows, pair, strict=True))
         yield f"{name}-spectrum", spectrum_figure({kind: flow.entropies for kind, flow in named.items()})
         yield f"{name}-information", _information_figure({kind: flow.information for kind, flow in named.items()})
 
@@ -347,22 +321,15 @@ CORES, QUICK_CORES = (5, 10, 40), (3, 6, 16)
 CORE_STEPS = 500
 WEIGHT = 10.0
 NEAR = 2  # largest accepted distance of the knee (the largest drop of entropy) from the core size, in latents
+CoreFlows = dict[int, list[MeasuredFlow]]  # of each core size, a flow for every seed
 
 
-@dataclass(frozen=True, eq=False)
-class CoreFlows:
-    """Flows of all seeds with the same core size."""
-
-    core: int
-    flows: tuple[MeasuredFlow, ...]
-
-    @property
-    def finished(self) -> list[MeasuredFlow]:
-        """Flows that did not diverge."""
-        return [flow for flow in self.flows if not flow.problem]
+def _finished(flows: Iterable[MeasuredFlow]) -> list[MeasuredFlow]:
+    """Flows that did not diverge."""
+    return [flow for flow in flows if not flow.problem]
 
 
-def compute_core(options: Options) -> list[CoreFlows]:
+def compute_core(options: Options) -> CoreFlows:
     """Train and measure a flow for every core size and seed."""
     n_seeds = options.n_seeds or (1 if options.quick else N_SEEDS)
     cores = QUICK_CORES if options.quick else CORES
@@ -374,14 +341,14 @@ def compute_core(options: Options) -> list[CoreFlows]:
         for core in cores
     }
     flows = measured_flows([plan for group in plans.values() for plan in group], options)
-    return [CoreFlows(core, tuple(flows[plan] for plan in group)) for core, group in plans.items()]
+    return {core: [flows[plan] for plan in group] for core, group in plans.items()}
 
 
-def compare_core(results: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
+def compare_core(results: CoreFlows, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3: the entropies drop most after as many latents as the core has; training is unstable."""
     hits = 0
-    for group in results:
-        core, flows = group.core, group.finished
+    for core, of_core in results.items():
+        flows = _finished(of_core)
         knees = [flow.knee for flow in flows]
         near = [abs(knee - core) <= NEAR for knee in knees]
         hits += int(sum(near) > len(near) / 2)
@@ -400,51 +367,42 @@ def compare_core(results: list[CoreFlows], options: Options) -> Iterator[ClaimCh
     yield diverged(results)
 
 
-def diverged(flows: list[CoreFlows]) -> ClaimCheck:
+def diverged(results: CoreFlows) -> ClaimCheck:
     """Check whether all flows diverged, and count those that did."""
-    n_flows = sum(len(group.flows) for group in flows)
-    n_lost = n_flows - sum(len(group.finished) for group in flows)
+    flows = [flow for of_core in results.values() for flow in of_core]
+    n_flows, n_lost = len(flows), sum(bool(flow.problem) for flow in flows)
     claim = "training with the reconstruction is unstable"
     return ClaimCheck(
         claim, "always diverges", f"{n_lost} of {n_flows} diverged", n_lost == n_flows, in_part=n_lost > 0
     )
 
 
-def compare_information(flows: list[CoreFlows], options: Options) -> Iterator[ClaimCheck]:
+def compare_information(flows: CoreFlows, options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure E.1: pairs of a core and another latent have less mutual information than other pairs."""
-    for group in flows:
-        for flow in group.finished[:1]:
-            core, rest = slice(0, group.core), slice(group.core, None)
+    for size, of_core in flows.items():
+        for flow in _finished(of_core)[:1]:
+            core, rest = slice(0, size), slice(size, None)
             between, within = flow.mean_information(core, rest), flow.mean_information(rest, rest)
             inside = flow.mean_information(core, core)
             words = f"{between:.4f} between, {within:.4f} in the rest, {inside:.4f} in the core"
-            claim = f"core of {group.core}: pairs of core and rest have less mutual information than other pairs"
+            claim = f"core of {size}: pairs of core and rest have less mutual information than other pairs"
             yield ClaimCheck(claim, "less", words, between < min(within, inside), in_part=between < max(within, inside))
     yield diverged(flows)
 
 
-def draw_core(results: list[CoreFlows], options: Options) -> Pictures:
-    """Draw the spectra of one flow per core size."""
-    if flows := _first_flows(results):
-        yield "fig3", spectrum_figure({name: flow.entropies for name, flow in flows.items()})
-
-
-def draw_information(results: list[CoreFlows], options: Options) -> Pictures:
-    """Draw the mutual information of pairs of latents; the latents of the core come first."""
-    if flows := _first_flows(results):
-        yield "figE1", _information_figure({name: flow.information for name, flow in flows.items()})
-
-
-def _first_flows(flows: list[CoreFlows]) -> dict[str, MeasuredFlow]:
-    return {f"core of {group.core}": group.finished[0] for group in flows if group.finished}
+def draw_core(name: str, results: CoreFlows, options: Options) -> Pictures:
+    """Draw the spectra of one flow per core size (fig3), or the information of their latents, the core's first."""
+    flows = {f"core of {core}": flow for core, of_core in results.items() for flow in _finished(of_core)[:1]}
+    if flows and name == "fig3":
+        yield name, spectrum_figure({label: flow.entropies for label, flow in flows.items()})
+    elif flows:
+        yield name, _information_figure({label: flow.information for label, flow in flows.items()})
 
 
 DIGIT_STEPS = 1000
 N_TANGENTS = 12
 N_DRAWS = 2000
 WEAK, CLEARLY_BELOW_ONE = 0.5, 0.95
-
-
 DigitFlows = Mapping[str, MeasuredFlow]
 
 
@@ -556,19 +514,13 @@ def compare_traversals(flows: DigitFlows, options: Options) -> Iterator[ClaimChe
     yield ClaimCheck.number(claim, "", rank, above=0.3)
 
 
-def draw_gin(flows: DigitFlows, options: Options) -> Pictures:
-    """Draw the spectra of entropies and of log standard deviations."""
-    gin = flows["GIN"]
-    if not gin.problem:
-        spectra = {"manifold entropy": gin.entropies, "log deviation": 0.5 * np.log(gin.variances)}
-        yield "fig4", spectrum_figure(spectra)
-
-
-def draw_spectra(flows: DigitFlows, options: Options) -> Pictures:
-    """Draw the spectra of both flows."""
-    spectra = {name: flow.entropies for name, flow in flows.items() if not flow.problem}
+def draw_spectra(name: str, flows: DigitFlows, options: Options) -> Pictures:
+    """Draw the spectrum of GIN and its log standard deviations (fig4), or the spectra of both flows."""
+    spectra = {kind: flow.entropies for kind, flow in flows.items() if not flow.problem}
+    if name == "fig4" and spectra:
+        spectra = {"manifold entropy": spectra["GIN"], "log deviation": 0.5 * np.log(flows["GIN"].variances)}
     if spectra:
-        yield "figE2", spectrum_figure(spectra)
+        yield name, spectrum_figure(spectra)
 
 
 def draw_tangents(flows: DigitFlows, options: Options) -> Pictures:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,18 +13,11 @@ from unweave.synthetic.known_decoders import Torus
 from unweave_papers.experiment import ClaimCheck, Options, Pictures
 from unweave_papers.figures import clouds_figure, contour_grid_figure, projections_figure
 
+if TYPE_CHECKING:
+    from unweave.neural.decoders import FlowDecoder
+
 CIRCLES = (0, 2, 5, 7, 9)  # the pairs (0, 1), (4, 5), (10, 11), (14, 15) and (18, 19) of the paper
 N_ROWS, N_DRAWN = 5000, 1500
-
-
-class Invertible(Protocol):
-    """A decoder that can also encode data."""
-
-    def decode(self, latents: FloatArray) -> FloatArray:
-        """Decode latents to data."""
-
-    def encode(self, data: FloatArray) -> FloatArray:
-        """Encode data to latents."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +34,7 @@ class TorusPictures:
     grids: dict[int, tuple[FloatArray, FloatArray]]
 
 
-def torus_pictures(flow: Invertible, torus: Torus) -> TorusPictures:
+def torus_pictures(flow: FlowDecoder | Torus, torus: Torus) -> TorusPictures:
     """Compute the data for the figures of a flow that was trained on the torus."""
     rng = np.random.default_rng(0)
     truth = rng.standard_normal((N_ROWS, torus.latent_size))
@@ -67,6 +60,11 @@ def squared_correlations(one: FloatArray, other: FloatArray) -> FloatArray:
     [1.0, 1.0]
     """
     return np.asarray(np.corrcoef(one.T, other.T)[: one.shape[1], one.shape[1] :] ** 2)
+
+
+def n_on_diagonal(matrix: FloatArray) -> int:
+    """Number of rows whose largest entry is on the diagonal."""
+    return int((matrix.argmax(axis=1) == np.arange(len(matrix))).sum())
 
 
 def circles_of(data: FloatArray, torus: Torus) -> FloatArray:
@@ -100,7 +98,7 @@ def compare_pearson(letter: str, torus: TorusPictures, order: list[int]) -> Clai
     """
     by_importance = np.argsort(-Torus().true_entropies)
     matrix = torus.pearson[order][:, by_importance]
-    on_diagonal = int((matrix.argmax(axis=1) == np.arange(len(matrix))).sum())
+    on_diagonal = n_on_diagonal(matrix)
     mean = float(np.diagonal(matrix).mean())
     here = f"{on_diagonal} of 20, mean {mean:.3f}"
     paper = "none" if letter == "a" else "diagonal"

@@ -231,8 +231,6 @@ TABLE_1 = {
 }
 
 FITTED = ("probe", "classifier", "regression", "logistic")  # words in a card's cost that refer to a fitted model
-
-
 Marks = dict[str, tuple[str, str]]
 
 
@@ -287,8 +285,6 @@ def draw_properties(marks_of_model: Mapping[str, Marks], options: Options) -> Pi
 
 
 TABLE = Experiment("tab1", "Properties of metrics, by our cards", compute, compare, draw_properties, write, options=())
-
-
 SEED_DRAWS = MixtureSampling(1000)
 LATENTS = (5, 10, 15, 20)
 SAME_RANK = 0.4  # 'uncorrelated' is concluded only if the interval's half-width is at most this
@@ -349,8 +345,8 @@ def compare_separation(settings: Settings, options: Options) -> Iterator[ClaimCh
     yield ClaimCheck(
         "WSEPIN is best for an intermediate beta",
         "beta = 10",
-        f"{best.name}; " + ", ".join(map(str, ends)),
-        False if len(ends) < 2 else True if all(end.sign > 0 for end in ends) else None,
+        f"{best.name}; " + ", ".join(map(_as_difference, ends)),
+        False if len(ends) < 2 else True if all(end.low > 0 for end in ends) else None,
         undecided=True,
     )
     beyond = max(factors, key=lambda setting: setting.mean("WSEPIN"))
@@ -448,18 +444,22 @@ def _order_check(
     This is undecided if the interval of the difference contains 0.
     """
     change = difference(first, last, number)
-    here = f"{first.name} {first.shown(number)}, {last.name} {last.shown(number)}, {change}"
-    holds = None if change.sign == 0 else change.sign == sign
-    return ClaimCheck(claim, paper, here, holds, ledger, undecided=True, value=change.figure)
+    here = f"{first.name} {first.shown(number)}, {last.name} {last.shown(number)}, {_as_difference(change)}"
+    holds = (sign > 0) == (change.low > 0) if change.low > 0 or change.high < 0 else None
+    return ClaimCheck(claim, paper, here, holds, ledger, undecided=True, value=change)
+
+
+def _as_difference(change: MeasuredFigure) -> str:
+    return f"difference {change.value:+.3f} [{change.low:+.3f}, {change.high:+.3f}]"
 
 
 def _stays(claim: str, settings: Settings, number: str) -> ClaimCheck:
     """Check whether the whole interval of a number's change is within a tenth of the number."""
     first, last = settings[0], settings[-1]
     change, most = difference(first, last, number), SAME * abs(first.mean(number))
-    holds = True if -most < change.lower <= change.upper < most else False if change.sign else None
-    here = f"{first.name} {first.shown(number)}, {last.name} {last.shown(number)}, {change}"
-    return ClaimCheck(claim, "unchanged", here, holds, undecided=True, value=change.figure)
+    holds = True if -most < change.low <= change.high < most else False if change.low > 0 or change.high < 0 else None
+    here = f"{first.name} {first.shown(number)}, {last.name} {last.shown(number)}, {_as_difference(change)}"
+    return ClaimCheck(claim, "unchanged", here, holds, undecided=True, value=change)
 
 
 def _rank_check(

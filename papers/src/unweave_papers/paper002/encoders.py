@@ -203,25 +203,15 @@ def _columns(encoded: Encoded, attack: Redundancy) -> Components:
 
 
 ATTACKED_MODELS = ("beta-VAE", "beta-TCVAE")
-STRENGTHS = (0.0, 0.5, 1.0, 2.0, 5.0)
+ATTACK_STRENGTHS = (0.0, 0.5, 1.0, 2.0, 5.0)
 
 # interventions use random rows, and information uses all combinations of fewer values
 N_ROWS, ROWS_OF_DECOMPOSITION = 20_000, 46_080
 ATTACK_DRAWS = MixtureSampling(1000, most_rows=max(GRIDS))
 
 
-@dataclass(frozen=True)
-class Attacked:
-    """Scores of one encoder by the strength of the attack, for the attack and its three variants.
-
-    ``scores`` includes the standard error of UniBound.
-    """
-
-    strengths: tuple[float, ...]
-    scores: dict[str, list[float]]
-    identity: dict[str, list[float]]
-    new_alone: dict[str, list[float]]
-    sampled: dict[str, list[float]]
+# scores of one encoder along `ATTACK_STRENGTHS`, for the attack (with the error of UniBound) and its three variants
+Attacked = dict[str, dict[str, list[float]]]
 
 
 def attacked_encoders(options: Options) -> dict[str, Attacked]:
@@ -232,20 +222,19 @@ def attacked_encoders(options: Options) -> dict[str, Attacked]:
     if options.codes is None:
         complete = codes_of_grid(options, ROWS_OF_DECOMPOSITION, ATTACKED_MODELS)
     attacked = {}
-    with progress_bar(len(codes) * len(STRENGTHS), options.progress) as bar:
+    with progress_bar(len(codes) * len(ATTACK_STRENGTHS), options.progress) as bar:
         for name, encoded in codes.items():
             source = "given" if options.codes else "published"
             sizes = f"{n_rows} {ROWS_OF_DECOMPOSITION} {ATTACK_DRAWS.samples} {options.seed or 0}"
             kept = StoredNumbers(options.folder / "002" / f"{source} attacked {name} {sizes}.json")
             rows = []
-            for alpha in STRENGTHS:
+            for alpha in ATTACK_STRENGTHS:
                 bar.step(f"002: {name} attacked with strength {alpha:g}")
                 rows.append(kept.value(f"strength {alpha:g}", partial(_scores, encoded, complete[name], alpha)))
-            variants = [
-                {name: [row[variant][name] for row in rows] for name in rows[0][variant]}
-                for variant in ("scores", "identity", "new alone", "sampled")
-            ]
-            attacked[name] = Attacked(STRENGTHS, *variants)
+            attacked[name] = {
+                variant: {score: [row[variant][score] for row in rows] for score in scores}
+                for variant, scores in rows[0].items()
+            }
     return attacked
 
 

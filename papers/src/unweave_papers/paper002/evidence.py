@@ -26,6 +26,13 @@ from unweave.synthetic.theory import Attack, ToyModel
 from unweave_papers.ledger import Figures
 
 EXACT = GaussianInformation()
+BOUNDS: dict[str, Callable[..., Score]] = {
+    "unique, upper": unique_upper_bound,
+    "redundant, lower": redundancy_lower_bound,
+    "redundant, upper": redundancy_upper_bound,
+    "synergistic, lower": synergy_lower_bound,
+    "synergistic, upper": synergy_upper_bound,
+}
 
 
 @cache
@@ -43,98 +50,51 @@ def _informations(k: int, sigma: float, attack: Attack = "none", alpha: float = 
     return information.single[:, 0], information.rest[:, 0]
 
 
-def _mig(k: int, sigma: float, attack: Attack = "none", alpha: float = 0.0) -> float:
-    """Mutual information of the best code minus that of the second best."""
-    ranked = np.sort(_informations(k, sigma, attack, alpha)[0])
-    return float(ranked[-1] - ranked[-2])
+def exact(score: str, k: int, attack: Attack = "none", alpha: float = 0.0) -> float:
+    """Return MIG, UniBound or a bound of the first factor and its code in nats, from covariances with sigma = .1."""
+    if score == "MIG":
+        ranked = np.sort(_informations(k, 0.1, attack, alpha)[0])
+        return float(ranked[-1] - ranked[-2])
+    evidence = _evidence_of(k, 0.1, attack, alpha)
+    if score == "UniBound":
+        return float(unibound(evidence, estimator=EXACT, normalise=False).raw)
+    return float(BOUNDS[score](evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0])
 
 
-def _unibound(k: int, sigma: float, attack: Attack = "none", alpha: float = 0.0) -> float:
-    return float(unibound(_evidence_of(k, sigma, attack, alpha), estimator=EXACT, normalise=False).raw)
+def printed(score: str, k: int, attack: Attack = "none", alpha: float = 0.0) -> float:
+    """Return what the formulas of Table 1 and appendix B give as they are printed, for sigma = .1."""
+    s, a = 0.1**2, alpha**2
+    alone = 0.5 * math.log(1 + 1 / s)
+    if attack == "synergy" and score == "C":
+        return 0.5 * math.log((1 + s) * (s + a) / (s * (1 + s + a)))
+    if attack == "none" or (attack == "synergy" and score == "upper bound"):
+        return alone
+    if attack == "synergy":
+        return 0.5 * math.log(1 + 1 / (a + s))
+    if score == "R":
+        return 0.5 * math.log((1 + a * (1 + s)) / (1 + a * s))
+    hidden = 1 + s - (1 - 2 / k) ** 2 if score == "MIG" else s
+    return 0.5 * math.log((1 + s) * (1 + a * hidden) / (s * (1 + a * (1 + s))))
 
 
-def _bound(metric: Callable[..., Score], evidence: Evidence) -> float:
-    """A bound in nats, for the first code and the first factor."""
-    return float(metric(evidence, estimator=EXACT, normalise=False).parts["bound_matrix"][0, 0])
-
-
-def untouched_codes() -> Figures:
-    """Claim 105: MIG and UniBound of codes that were not attacked are 1/2 log(1 + 1/sigma^2)."""
-    printed = 0.5 * math.log(1 + 1 / 0.01)
-    return {"printed, sigma = .1": printed, "MIG": _mig(5, 0.1), "UniBound": _unibound(5, 0.1)}
-
-
-def unibound_under_redundancy() -> Figures:
-    """Claim 106: UniBound under redundancy has the printed closed form, for two, three and five factors."""
-    s, a = 0.01, 100.0
-    printed = 0.5 * math.log((1 + s) * (1 + a * s) / (s * (1 + a * (1 + s))))
-    figures = {"printed, sigma = .1, alpha = 10": printed}
-    return figures | {f"UniBound, K = {k}": _unibound(k, 0.1, "redundancy", 10.0) for k in (2, 3, 5)}
-
-
-def mig_under_redundancy() -> Figures:
-    """Claim 107: MIG under redundancy has the printed closed form.
-
-    Our result: this is wrong for two and three factors.
-    """
-
-    def printed(k: int) -> float:
-        s, a, share = 0.01, 100.0, (1 - 2 / k) ** 2
-        return 0.5 * math.log((1 + s) * (1 + a * (1 + s - share)) / (s * (1 + a * (1 + s))))
-
-    figures: dict[str, float] = {}
-    for k in (2, 3, 5):
-        figures |= {f"printed, K = {k}": printed(k), f"exact, K = {k}": _mig(k, 0.1, "redundancy", 10.0)}
-    return figures
+def loose_upper_bound(k: int, alpha: float) -> float:
+    """Return the bound of Eq. 7 under synergy plus the synergistic information, which the looser bound includes."""
+    return exact("unique, upper", k, "synergy", alpha) + exact("synergistic, upper", k, "synergy", alpha)
 
 
 def curves_of_five_factors() -> Figures:
     """Claim 108: MIG and UniBound follow the printed curves for five factors."""
-    figures: dict[str, float] = {}
-    apart: list[float] = []
-    for alpha in (0.5, 2.0, 10.0):
-        a = alpha**2
-        printed = [0.5 * math.log(101 * (1 + x * a) / (1 + 1.01 * a)) for x in (0.65, 0.01)]
-        scores = [_mig(5, 0.1, "redundancy", alpha), _unibound(5, 0.1, "redundancy", alpha)]
-        apart += [abs(p - f) for p, f in zip(printed, scores, strict=True)]
-        figures |= {f"MIG, alpha = {alpha:g}": scores[0], f"UniBound, alpha = {alpha:g}": scores[1]}
+    cells = [(score, alpha) for alpha in (0.5, 2.0, 10.0) for score in ("MIG", "UniBound")]
+    figures = {f"{score}, alpha = {alpha:g}": exact(score, 5, "redundancy", alpha) for score, alpha in cells}
+    of_paper = [printed(score, 5, "redundancy", alpha) for score, alpha in cells]
+    apart = [abs(here - paper) for here, paper in zip(figures.values(), of_paper, strict=True)]
     return {"largest distance from the printed curves": max(apart)} | figures
 
 
 def mig_survives_redundancy() -> Figures:
     """Claim 109: MIG does not tend to 0 under redundancy. Its limit is computed for five factors."""
     limit = 0.5 * math.log(1 + (1 - (1 - 2 / 5) ** 2) / 0.01)
-    return {"limit for K = 5": limit, "MIG, alpha = 1,000": _mig(5, 0.1, "redundancy", 1000.0)}
-
-
-def both_under_synergy() -> Figures:
-    """Claim 110: MIG and UniBound under synergy are 1/2 log(1 + 1/(alpha^2 + sigma^2))."""
-    printed = 0.5 * math.log(1 + 1 / (100 + 0.01))
-    return {
-        "printed, sigma = .1, alpha = 10": printed,
-        "MIG": _mig(5, 0.1, "synergy", 10.0),
-        "UniBound": _unibound(5, 0.1, "synergy", 10.0),
-    }
-
-
-def upper_bound_under_synergy() -> Figures:
-    """Claim 111: the upper bound on unique information under synergy is 1/2 log(1 + 1/sigma^2) (Table 1).
-
-    Our result: the paper's own Eq. 7 gives a smaller upper bound.
-    """
-    evidence = _evidence_of(5, 0.1, "synergy", 10.0)
-    return {"Table 1": 0.5 * math.log(101), "Eq. 7": _bound(unique_upper_bound, evidence)}
-
-
-def the_upper_bound_is_fooled_by_synergy() -> Figures:
-    """Claim 112: synergy inflates the upper bound on unique information.
-
-    Our result: it inflates the looser bound that includes synergistic information, but not the bound of Eq. 7.
-    """
-    evidence = _evidence_of(5, 0.1, "synergy", 10.0)
-    tight = _bound(unique_upper_bound, evidence)
-    loose = tight + _bound(synergy_upper_bound, evidence)
-    return {"Eq. 7, alpha = 10": tight, "Eq. 7 plus synergy, alpha = 10": loose}
+    return {"limit for K = 5": limit, "MIG, alpha = 1,000": exact("MIG", 5, "redundancy", 1000.0)}
 
 
 def information_of_the_rest_under_synergy() -> Figures:
@@ -159,20 +119,6 @@ def entropy_of_a_gaussian() -> Figures:
     return {
         "printed": 0.5 * (math.log(2 * math.pi * math.e) + logdet),
         "sum of the entropies of three independent variables": exact,
-    }
-
-
-def redundancy_and_synergy_are_known() -> Figures:
-    """Claim 115: the toy model's redundancy and synergy, printed and by the bounds on codes that were attacked."""
-    s, a = 0.01, 100.0
-    red, syn = _evidence_of(5, 0.1, "redundancy", 10.0), _evidence_of(5, 0.1, "synergy", 10.0)
-    return {
-        "R under redundancy, printed": 0.5 * math.log((1 + a * (1 + s)) / (1 + a * s)),
-        "R under redundancy, lower bound": _bound(redundancy_lower_bound, red),
-        "R under redundancy, upper bound": _bound(redundancy_upper_bound, red),
-        "C under synergy, printed": 0.5 * math.log((1 + s) * (s + a) / (s * (1 + s + a))),
-        "C under synergy, lower bound": _bound(synergy_lower_bound, syn),
-        "C under synergy, upper bound": _bound(synergy_upper_bound, syn),
     }
 
 

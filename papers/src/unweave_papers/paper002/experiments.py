@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +28,15 @@ from unweave_papers.figures import (
     panels_figure,
 )
 from unweave_papers.ledger import claim_rows
-from unweave_papers.paper002.encoders import ALL_IMAGES, Attacked, Decomposed, attacked_encoders, decomposed_encoders
+from unweave_papers.paper002.encoders import (
+    ALL_IMAGES,
+    ATTACK_STRENGTHS,
+    Attacked,
+    Decomposed,
+    attacked_encoders,
+    decomposed_encoders,
+)
+from unweave_papers.paper002.evidence import printed
 from unweave_papers.trained import measured, total_correlation_vaes, trained
 
 SIGMA, ALPHA = 0.1, 10.0
@@ -81,20 +88,6 @@ def measured_toy(k: int, attack: Attack, alpha: float, seed: int = 0) -> ToyInfo
     return ToyInformation(own, max(others), float(information.rest[0, 0]), float(information.whole[0]))
 
 
-def printed(k: int, attack: Attack, alpha: float) -> dict[str, float]:
-    """Evaluate the formulas of Table 1 as they are printed."""
-    s, a, share = SIGMA**2, alpha**2, (1 - 2 / k) ** 2
-    alone = 0.5 * math.log(1 + 1 / s)
-    if attack == "none":
-        return dict.fromkeys(("MIG", "UniBound", "upper bound"), alone)
-    if attack == "synergy":
-        hidden = 0.5 * math.log(1 + 1 / (a + s))
-        return {"MIG": hidden, "UniBound": hidden, "upper bound": alone}
-    gap = 0.5 * math.log((1 + s) * (1 + a * (1 + s - share)) / (s * (1 + a * (1 + s))))
-    bound = 0.5 * math.log((1 + s) * (1 + a * s) / (s * (1 + a * (1 + s))))
-    return {"MIG": gap, "UniBound": bound, "upper bound": bound}
-
-
 Table = Mapping[tuple[Attack, int], ToyInformation]
 Curves = Mapping[tuple[Attack, int], list[ToyInformation]]
 
@@ -114,10 +107,9 @@ def compute_curves(options: Options) -> Curves:
 def compare_table(table: Table, options: Options) -> Iterator[ClaimCheck]:
     """Compare the printed formulas with measured values, and check the claims of the ledger."""
     for (attack, k), information in table.items():
-        of_paper = printed(k, attack, ALPHA)
         for score, value in information.scores.items():
-            name = f"{score}, {_label(attack)}, K = {k}"
-            yield ClaimCheck(name, f"{of_paper[score]:.4f}", f"{value:.4f}", abs(value - of_paper[score]) < 1e-6)
+            name, paper = f"{score}, {_label(attack)}, K = {k}", printed(score, k, attack, ALPHA)
+            yield ClaimCheck(name, f"{paper:.4f}", f"{value:.4f}", abs(value - paper) < 1e-6)
     yield from claim_rows("002", 105, 106, 107, 110, 111, folder=options.folder)
 
 
@@ -125,7 +117,7 @@ def compare_curves(curves: Curves, options: Options) -> Iterator[ClaimCheck]:
     """Compare every curve with the printed one, and check the claims of section 5.1."""
     for (attack, k), informations in curves.items():
         for score in ("MIG", "UniBound"):
-            of_paper = " ".join(f"{printed(k, attack, a)[score]:.3f}" for a in STRENGTHS)
+            of_paper = " ".join(f"{printed(score, k, attack, a):.3f}" for a in STRENGTHS)
             here = " ".join(f"{information.scores[score]:.3f}" for information in informations)
             yield ClaimCheck(f"{score}, {_label(attack)}, K = {k}, alpha 0 to 100", of_paper, here, of_paper == here)
     yield from claim_rows("002", 108, 109, 112, 116, folder=options.folder)
@@ -149,14 +141,17 @@ def write_scores(name: str, informations: Table | Curves, options: Options) -> T
         along = zip(STRENGTHS, entry, strict=True) if isinstance(entry, list) else [(ALPHA, entry)]
         for alpha, information in along:
             for score, value in information.scores.items():
-                lines.append(f"{attack},{k},{alpha:g},{score},{printed(k, attack, alpha)[score]:.6f},{value:.6f}")
+                lines.append(f"{attack},{k},{alpha:g},{score},{printed(score, k, attack, alpha):.6f},{value:.6f}")
     yield name, "\n".join(lines) + "\n"
 
 
 def draw_table(table: Table, options: Options) -> Pictures:
     """Draw measured values as bars, with marks for the values of the printed formulas."""
     groups = {f"{_label(attack)},\nK = {k}": entry.scores for (attack, k), entry in table.items()}
-    marks = {f"{_label(attack)},\nK = {k}": printed(k, attack, ALPHA) for attack, k in table}
+    marks = {
+        f"{_label(attack)},\nK = {k}": {score: printed(score, k, attack, ALPHA) for score in entry.scores}
+        for (attack, k), entry in table.items()
+    }
     yield "tab1", bars_figure(groups, "nats (marks: as printed)", marks=marks)
 
 
@@ -167,7 +162,7 @@ def draw_curves(curves: Curves, options: Options) -> Pictures:
         title = f"{_label(attack)}, K = {k}"
         panels[title] = {score: [entry.scores[score] for entry in informations] for score in ("MIG", "UniBound")}
         marks[title] = {
-            f"{score}, printed": [printed(k, attack, a)[score] for a in STRENGTHS] for score in panels[title]
+            f"{score}, printed": [printed(score, k, attack, a) for a in STRENGTHS] for score in panels[title]
         }
     figure = panels_figure(
         panels,
@@ -338,25 +333,25 @@ def _interval(model: Decomposed, score: str) -> str:
 def compare_attacks(models: dict[str, Attacked], options: Options) -> Iterator[ClaimCheck]:
     """Compare with Figure 3d: only UniBound detects redundancy."""
     for name, model in models.items():
-        for score, values in model.scores.items():
-            yield ClaimCheck(f"{name}: {score} at strength {_list(model.strengths)}", "figure only", _list(values))
-        variants = {"copies, unmixed": model.identity, "new codes only": model.new_alone, "drawn codes": model.sampled}
-        for label, variant in variants.items():
-            for score, values in variant.items():
+        for score, values in model["scores"].items():
+            yield ClaimCheck(f"{name}: {score} at strength {_list(ATTACK_STRENGTHS)}", "figure only", _list(values))
+        variants = {"identity": "copies, unmixed", "new alone": "new codes only", "sampled": "drawn codes"}
+        for variant, label in variants.items():
+            for score, values in model[variant].items():
                 yield ClaimCheck(f"{name}: {score}, {label}", "not in the paper", _list(values))
         for score in ("BetaVAE", "FactorVAE"):
-            moved = max(abs(value - model.scores[score][0]) for value in model.scores[score])
-            copies = max(abs(value - model.identity[score][0]) for value in model.identity[score])
+            moved = max(abs(value - model["scores"][score][0]) for value in model["scores"][score])
+            copies = max(abs(value - model["identity"][score][0]) for value in model["identity"][score])
             here = f"changes by {moved:.3f}; by {copies:.3f} if copies are not mixed"
             yield ClaimCheck(f"{name}: {score} score does not change", "flat", here, moved < FLAT, 119, value=moved)
             # unmixed copies are only redundant, so that a change would be due to redundancy
             claim = f"{name}: {score} score does not detect redundancy (unmixed copies)"
             yield ClaimCheck(claim, "flat", f"changes by {copies:.3f}", copies < FLAT, 119, value=copies)
-        fall = model.scores["MIG"][0] - model.scores["MIG"][-1]
+        fall = model["scores"]["MIG"][0] - model["scores"]["MIG"][-1]
         little = -FLAT / 5 < fall < 0.1
         yield ClaimCheck(f"{name}: MIG falls slightly", "slightly", f"by {fall:.3f}", little, 119, value=fall)
-        first, last = model.scores["UniBound"][0], model.scores["UniBound"][-1]
-        error = TWO_SIDED * max(model.scores["error of UniBound"])
+        first, last = model["scores"]["UniBound"][0], model["scores"]["UniBound"][-1]
+        error = TWO_SIDED * max(model["scores"]["error of UniBound"])
         defined = first > max(NEAR_ZERO / 2, error)
         here = f"{first:.3f} to {last:.3f}, ± {error:.3f}"
         here += "" if defined else ", already about 0 with this number of rows"
@@ -382,9 +377,9 @@ def draw_parts(models: dict[str, Decomposed], options: Options) -> Pictures:
 def draw_attacks(models: dict[str, Attacked], options: Options) -> Pictures:
     """Draw scores against the strength of the attack, also for copies that are not mixed."""
     for name, model in models.items():
-        shown = {score: model.scores[score] for score in ("BetaVAE", "FactorVAE", "MIG", "UniBound")}
-        curves = shown | {f"{score}, unmixed": values for score, values in model.identity.items()}
-        figure = curves_figure(curves, model.strengths, "score", across="strength of the redundancy attack")
+        shown = {score: model["scores"][score] for score in ("BetaVAE", "FactorVAE", "MIG", "UniBound")}
+        curves = shown | {f"{score}, unmixed": values for score, values in model["identity"].items()}
+        figure = curves_figure(curves, ATTACK_STRENGTHS, "score", across="strength of the redundancy attack")
         yield f"fig3d-{name}", figure
 
 

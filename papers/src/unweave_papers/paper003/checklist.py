@@ -39,17 +39,8 @@ class ChecklistItem:
 
 
 def checklist(evidence: Evidence, seed: int = 0) -> list[ChecklistItem]:
-    """Answer the ten items of the checklist on these data.
+    """Answer the ten items of the checklist on these data; the seed is that of the permutations for noise floors.
 
-    Parameters
-    ----------
-    evidence : Evidence
-        Factors and codes.
-    seed : int
-        Seed of the permutations for the noise floors.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> z = np.random.default_rng(0).normal(size=(200, 2))
     >>> items = checklist(Evidence(z, z[:, ::-1]))

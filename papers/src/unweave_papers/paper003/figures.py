@@ -327,13 +327,7 @@ AXES = {
 }
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One panel: its title, and the settings and metrics that it shows."""
-
-    title: str
-    settings: tuple[Setting, ...]
-    metrics: tuple[str, ...]
+Panel = tuple[str, tuple[Setting, ...], tuple[str, ...]]  # its title, and the settings and metrics that it shows
 
 
 def guardians_figure(figure: PaperFigure, parts: Sequence[Shown]) -> Figure:
@@ -349,10 +343,10 @@ def guardians_figure(figure: PaperFigure, parts: Sequence[Shown]) -> Figure:
     grid = drawing.subplots(n_rows, n_columns, squeeze=False, sharey=True)
     for axes in grid.ravel()[len(panels) :]:
         axes.set_visible(False)
-    for place, (axes, (shown, panel)) in enumerate(zip(grid.ravel(), panels, strict=False)):
+    for place, (axes, (shown, (title, *panel))) in enumerate(zip(grid.ravel(), panels, strict=False)):
         draw: Callable[..., None] = _bars if shown.part.kind == "bars" else _lines
-        draw(axes, shown, panel)
-        axes.set_title(panel.title, fontsize=9)
+        draw(axes, shown, *panel)
+        axes.set_title(title, fontsize=9)
         axes.set_ylim(-0.04, 1.05)
         axes.grid(axis="y", color=FAINT, linewidth=0.6)
         axes.set_axisbelow(True)
@@ -385,7 +379,7 @@ def _panels(shown: Shown) -> Iterator[Panel]:
                 elif name:
                     chosen = tuple(setting for setting in chosen if value_of(setting, name) == value)
                 titles += [_label_of_value(name, value)] if name else []
-            yield Panel(part.title or ", ".join(titles), chosen, metrics)
+            yield part.title or ", ".join(titles), chosen, metrics
 
 
 def _label_of_value(name: str, value: Any) -> str:
@@ -395,12 +389,14 @@ def _label_of_value(name: str, value: Any) -> str:
     return f"{name} = {text}" if name in ("d", "m", "r", "n") else NAMES.get(text, text)
 
 
-def _series(shown: Shown, panel: Panel) -> Iterator[tuple[str, int, str, list[tuple[Any, Key]]]]:
-    """Yield colour, style, metric and points (x and key) of every line in a panel."""
+def _series(
+    shown: Shown, settings: Sequence[Setting], metrics: Sequence[str]
+) -> Iterator[tuple[str, int, list[tuple[Any, Key]]]]:
+    """Yield colour, style and points (x and key) of every line in a panel."""
     part = shown.part
     styles = _values(shown, part.style) if part.style else [None]
     groups = _values(shown, part.colour)
-    for metric in panel.metrics:
+    for metric in metrics:
         for group in [metric] if part.colour == "metric" else groups:
             colour = (
                 COLOUR_OF_METRIC[metric] if part.colour == "metric" else COLOURS[groups.index(group) % len(COLOURS)]
@@ -408,16 +404,16 @@ def _series(shown: Shown, panel: Panel) -> Iterator[tuple[str, int, str, list[tu
             for k, style in enumerate(styles):
                 points = [
                     (value_of(setting, part.x), (*setting.key, metric))
-                    for setting in panel.settings
+                    for setting in settings
                     if (part.colour == "metric" or value_of(setting, part.colour) == group)
                     and (style is None or value_of(setting, part.style) == style)
                 ]
                 if points:
-                    yield colour, k, metric, sorted(points, key=lambda point: point[0])
+                    yield colour, k, sorted(points, key=lambda point: point[0])
 
 
-def _lines(axes: Axes, shown: Shown, panel: Panel) -> None:
-    for colour, k, _, points in _series(shown, panel):
+def _lines(axes: Axes, shown: Shown, settings: Sequence[Setting], metrics: Sequence[str]) -> None:
+    for colour, k, points in _series(shown, settings, metrics):
         x = np.array([place for place, _ in points], dtype=float)
         ours = [shown.ours[key] for _, key in points]
         low, high = np.array([entry.low for entry in ours]), np.array([entry.high for entry in ours])
@@ -446,11 +442,11 @@ def _log_axis(axes: Axes, values: list[float]) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _bars(axes: Axes, shown: Shown, panel: Panel) -> None:
-    places = [value_of(setting, shown.part.x) for setting in panel.settings]
-    width = 0.82 / len(panel.metrics)
-    for k, metric in enumerate(panel.metrics):
-        for place, setting in enumerate(panel.settings):
+def _bars(axes: Axes, shown: Shown, settings: Sequence[Setting], metrics: Sequence[str]) -> None:
+    places = [value_of(setting, shown.part.x) for setting in settings]
+    width = 0.82 / len(metrics)
+    for k, metric in enumerate(metrics):
+        for place, setting in enumerate(settings):
             x, key = place + (k + 0.5) * width - 0.41, (*setting.key, metric)
             mean = shown.ours[key]
             axes.bar(x, mean.mean, 0.9 * width, color=COLOUR_OF_METRIC[metric])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from unweave.auditing.catalogue import read_table
 from unweave.auditing.measurement import PROPERTIES
 from unweave.auditing.properties import TICKS
 from unweave.auditing.run import number_of
 from unweave.synthetic.theory import NullMcc
+from unweave.trust.verdict import table as audited_metrics
 from unweave_papers.experiment import ClaimCheck, Experiment, MeasuredFigure, Options, Pictures, Tables
 from unweave_papers.figures import curves_figure, mark_table_figure
 from unweave_papers.ledger import claim_rows
@@ -34,7 +34,7 @@ N_CODES = 10
 
 def marks(options: Options) -> Mapping[str, Mapping[str, tuple[str, str]]]:
     """Return our mark and its number by metric and property, from the audit results in the package."""
-    audited = read_table()["metrics"]
+    audited = audited_metrics()
     return {name: {key: _mark(audited[name][key]) for key in PROPERTIES} for name in TABLE_3 if name in audited}
 
 
@@ -67,8 +67,7 @@ def draw_marks(marks_of_metric: Mapping[str, Mapping[str, tuple[str, str]]], opt
     yield "tab3", drawn
 
 
-@dataclass(frozen=True)
-class NullRow:
+class NullRow(NamedTuple):
     """MCC of ten noise codes and ten factors: the bound, means on all and on a fifth of the rows, and expectation."""
 
     bound: float

@@ -65,16 +65,6 @@ BINS = (5, 10, 15, 20, 30, 50)
 SAMPLES = (250, 500, 1000, 2000)
 
 
-@dataclass(frozen=True)
-class Measured:
-    """Metrics and a target (each levels x encoders) of encoders at all levels of dependence."""
-
-    levels: tuple[str, ...]
-    encoders: tuple[str, ...]
-    metrics: dict[str, FloatArray]
-    target: FloatArray
-
-
 def best_single_code_accuracy(evidence: Evidence) -> float:
     """Held-out accuracy of a random forest on the best single code of each factor, averaged over factors (Figure 5).
 
@@ -125,41 +115,38 @@ def samples_of(name: str) -> dict[str, Measure]:
     return {f"{n_rows} samples": partial(scored, n_rows) for n_rows in SAMPLES}
 
 
-def measured(wanted: Mapping[str, Measure], target: Target, options: Options, prefix: str = "") -> Measured:
-    """Compute metrics and a target of the published encoders, or of given codes, at all levels of dependence."""
+def of_published(wanted: Mapping[str, Measure], target: Target, prefix: str, options: Options) -> Correlations:
+    """Correlate metrics with a target over the published encoders, or over given codes, at all levels of dependence."""
     n_rows, source = options.n_rows or N_ROWS, options.codes.name if options.codes else "published"
 
-    def encoders(level: str) -> Iterator[tuple[str, str, Evidence]]:
+    def encoders(level: str) -> Iterator[tuple[str, Evidence]]:
         codes = codes_of(options, n_rows, dependences=LEVELS[level], label=level.replace(", ", " sigma "))
         for name, encoded in codes.items():
-            yield name, f"{source} {name} {level} {n_rows} {options.seed or 0}", encoded.evidence()
+            yield f"{source} {name} {level} {n_rows} {options.seed or 0}", encoded.evidence()
 
     return at_all_levels(encoders, wanted, target, options, prefix)
 
 
 def at_all_levels(
-    encoders: Callable[[str], Iterable[tuple[str, str, Evidence]]],
+    encoders: Callable[[str], Iterable[tuple[str, Evidence]]],
     wanted: Mapping[str, Measure],
     target: Target,
     options: Options,
     prefix: str = "",
-) -> Measured:
-    """Compute metrics and a target of the encoders at a level: names, names of files of numbers, and evidence."""
+) -> Correlations:
+    """Correlate metrics with a target; ``encoders`` yields names of files and evidence at a level."""
     measure, label = target
     measures = {prefix + name: metric for name, metric in wanted.items()} | {label: measure}
     scores: dict[str, list[list[float]]] = {name: [[] for _ in LEVELS] for name in measures}
-    names: list[str] = []
     with progress_bar(len(LEVELS), options.progress) as bar:
         for place, level in enumerate(LEVELS):
             bar.step(f"004: {level}")
-            names = []
-            for name, file, evidence in encoders(level):
-                names.append(name)
+            for file, evidence in encoders(level):
                 stored = StoredNumbers(options.folder / "004" / f"{file}.json")
                 for key, metric in measures.items():
                     scores[key][place].append(stored.number(key, partial(metric, evidence)))
     arrays = {key: np.array(rows) for key, rows in scores.items()}
-    return Measured(tuple(LEVELS), tuple(names), {name: arrays[prefix + name] for name in wanted}, arrays[label])
+    return correlations(tuple(LEVELS), {name: arrays[prefix + name] for name in wanted}, arrays[label])
 
 
 N_DRAWS = 2000
@@ -181,25 +168,16 @@ class Correlations:
         """Correlations of one metric at all levels."""
         return self.values[:, self.metrics.index(metric)]
 
-    def others(self, *metrics: str) -> FloatArray:
-        """Correlations of all metrics except these, levels x metrics."""
-        return self.values[:, [j for j, name in enumerate(self.metrics) if name not in metrics]]
 
-
-def correlations(measured: Measured, seed: int = 0) -> Correlations:
-    """Compute rank correlations over encoders at every level of dependence."""
-    draws = np.array([
-        [resampled(scores[i], measured.target[i], seed) for scores in measured.metrics.values()]
-        for i in range(len(measured.levels))
-    ])  # fmt: skip
-    values = np.array([
-        [spearman(scores[i], measured.target[i]) for scores in measured.metrics.values()]
-        for i in range(len(measured.levels))
-    ])  # fmt: skip
+def correlations(levels: tuple[str, ...], metrics: Mapping[str, FloatArray], target: FloatArray) -> Correlations:
+    """Compute rank correlations of metrics and a target (each levels x encoders) at every level of dependence."""
+    pairs = [[(scores[i], target[i]) for scores in metrics.values()] for i in range(len(levels))]
+    draws = np.array([[resampled(*pair) for pair in row] for row in pairs])
+    values = np.array([[spearman(*pair) for pair in row] for row in pairs])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of metrics that are undefined in all draws
         lower, upper = np.nanquantile(draws, (0.05, 0.95), axis=-1)
-    return Correlations(measured.levels, tuple(measured.metrics), len(measured.encoders), values, lower, upper, draws)
+    return Correlations(levels, tuple(metrics), target.shape[1], values, lower, upper, draws)
 
 
 def spearman(first: FloatArray, second: FloatArray) -> float:

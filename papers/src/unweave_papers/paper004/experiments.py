@@ -33,8 +33,7 @@ from unweave_papers.paper004.encoders import (
     at_all_levels,
     best_single_code_accuracy,
     bins_of,
-    correlations,
-    measured,
+    of_published,
     robustness,
     samples_of,
     with_bins,
@@ -140,8 +139,6 @@ TOYS = (
 
 STRONG, STABLE = 0.5, 0.3
 ACCURACY, IRS = (best_single_code_accuracy, "accuracy"), (robustness, "IRS")
-
-
 Condition = Callable[[FloatArray], Any]  # of correlations, levels x metrics x draws
 
 
@@ -274,15 +271,15 @@ def compute_seeds(target: Target, options: Options) -> Correlations:
     sprites, n_rows, n_steps = small_sprites(), options.n_rows or N_ROWS, options.n_steps or N_STEPS
     kinds = dict(zip(sprites.factor_names, sprites.kinds, strict=True))
 
-    def encoders(level: str) -> Iterator[tuple[str, str, Evidence]]:
+    def encoders(level: str) -> Iterator[tuple[str, Evidence]]:
         images = DependentSample(sprites, LEVELS[level]) if LEVELS[level] else sprites
         batch = images.sample(n_rows, options.seed or 0)
         for model in models:
             codes = model.encode(batch.images)
             evidence = Evidence(batch.factors, codes, factor_names=sprites.factor_names, kinds=kinds)
-            yield model.name, f"small {model.name} {n_steps} {level} {n_rows}", evidence
+            yield f"small {model.name} {n_steps} {level} {n_rows}", evidence
 
-    return correlations(at_all_levels(encoders, METRICS, target, options))
+    return at_all_levels(encoders, METRICS, target, options)
 
 
 def _experiment(
@@ -293,9 +290,7 @@ def _experiment(
     metrics: Mapping[str, Measure] = METRICS,
     prefix: str = "",
 ) -> Experiment:
-    def compute(options: Options) -> Correlations:
-        return correlations(measured(metrics, target, options, prefix))
-
+    compute = partial(of_published, metrics, target, prefix)
     draw, write = partial(draw_comparison, name, target[1]), partial(write_comparison, name)
     options, needs = ("seed", "n_rows", "weights", "codes"), ("torch", "weights")
     cost = "10 minutes on one core for all of 004"

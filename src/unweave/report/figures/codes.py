@@ -16,13 +16,9 @@ from unweave.report.figures.geometry import INK, blank_figure, colour_of, quiet
 from unweave.report.html import LIGHT, hexadecimal
 
 Ends = tuple[float, float]
-
 RAMP = LinearSegmentedColormap.from_list("unweave", [hexadecimal(colour) for colour in LIGHT])
-
 MOST_NUMBERS = 150  # largest number of cells in which numbers are readable
-
 MOST_POINTS = 2000
-
 MOST_CLASSES = 12
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -59,13 +58,9 @@ def history_figure(
 
 
 Pixels = NDArray[np.floating[Any]]
-
 Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]  # maps the name of a model to its steps and values
-
 PANEL = (3.4, 2.5)
-
 MOST_IN_A_LEGEND = 12
-
 GAP = 1  # width of the frame around an image, in pixels
 
 
@@ -83,7 +78,9 @@ def loss_figure(terms: Mapping[str, Mapping[str, Curves]]) -> Figure:
         axes.set_xlabel("step", fontsize=8)
         if all(value > 0 for of_setting in of_term.values() for _, values in of_setting.values() for value in values):
             axes.set_yscale("log")
-        _quiet(axes)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(axis="y", color=FAINT, linewidth=0.6)
+        axes.tick_params(labelsize=7)
         if place == 0 and len(settings) <= MOST_IN_A_LEGEND:
             axes.legend(frameon=False, fontsize=7)
     return figure
@@ -122,14 +119,7 @@ def _rows_figure(rows: Mapping[str, Pixels], title: str) -> Figure:
     return figure
 
 
-def _quiet(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color=FAINT, linewidth=0.6)
-    axes.tick_params(labelsize=7)
-
-
 N_IMAGES = 12
-
 MOST_MODELS = 16  # largest number of models in the figure of reconstructions
 
 

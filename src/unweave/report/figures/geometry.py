@@ -22,11 +22,7 @@ from unweave.arrays import FloatArray
 from unweave.store import write_result
 
 GEOMETRY_COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b")
-
-
 INK, FAINT = "#333333", "#dddddd"
-
-
 COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b", "#5f6b7a", "#0f9fb8", "#b5488f")
 
 
@@ -89,7 +85,9 @@ def spectrum_figure(
     axes.set_ylabel("manifold entropy (nats)")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.margins(x=0.02)
-    _quiet(axes)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(labelsize=8)
     if len(spectra) + (truth is not None) > 1:
         if len(spectra) > len(GEOMETRY_COLOURS):  # a large legend inside the axes would hide some lines
             axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
@@ -173,9 +171,3 @@ def constrained_figure(width: float, height: float) -> Figure:
 def _distinct(n: int) -> list[str]:
     """Return the colours of n lines. The colours of many lines go from dark to light, because they have an order."""
     return list(GEOMETRY_COLOURS[:n]) if n <= len(GEOMETRY_COLOURS) else [to_hex(viridis(k / n)) for k in range(n)]
-
-
-def _quiet(axes: Axes) -> None:
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    axes.tick_params(labelsize=8)

@@ -69,7 +69,13 @@ def scores_figure(dots: Sequence[Dot], label: str = "score") -> Figure:
     quiet(axes)
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", color=FAINT, linewidth=0.6)
-    _explain(axes, dots)
+    for level in Level:
+        if level.colour and any(dot.level is level for dot in dots):
+            axes.plot([], [], marker="o", linestyle="", markersize=5, color=level.colour, label=level)
+    if any(not np.isnan(dot.floor) for dot in dots):
+        axes.plot([], [], color=FAINT, linewidth=6, label="noise")
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, fontsize=7, ncols=4, loc="lower left", bbox_to_anchor=(0, 1.0))
     return figure
 
 
@@ -95,17 +101,6 @@ def verdicts_figure(levels: Mapping[str, Mapping[str, Level | None]]) -> Figure:
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return figure
-
-
-def _explain(axes: Axes, dots: Sequence[Dot]) -> None:
-    """Add a legend of the verdicts that occur and of the noise floor."""
-    for level in Level:
-        if level.colour and any(dot.level is level for dot in dots):
-            axes.plot([], [], marker="o", linestyle="", markersize=5, color=level.colour, label=level)
-    if any(not np.isnan(dot.floor) for dot in dots):
-        axes.plot([], [], color=FAINT, linewidth=6, label="noise")
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(frameon=False, fontsize=7, ncols=4, loc="lower left", bbox_to_anchor=(0, 1.0))
 
 
 MOST_CLASSES = 12
@@ -270,17 +265,11 @@ KINDS: dict[str, Callable[[Evaluation, str | None, str], Figure]] = {
 
 
 GOOD, FAIR = "#2a9d6f", "#d97706"
-
 VERDICT_COLOURS = {"satisfied": GOOD, "partly": FAIR, "violated": "#c0392b", "undecided": "#777777"}
-
 LineStyle = Literal["-", "--", ":"]
-
 DASHES: tuple[LineStyle, ...] = ("-", "--", ":")
-
 PALETTE = ("#3b6ea8", "#9b5de5", "#c0392b", "#333333", "#1796a6", "#d6569a", "#8a5a44", "#9aa0a6")
-
 RELATIVE = ("P1", "P3")
-
 EVEN_STEPS = ("P3", "P4")  # properties whose horizontal axis shows ratios at equal distances
 
 AXES: dict[Property, str] = {
@@ -321,23 +310,29 @@ def audit_figure(audit: Audit) -> Figure:
     figure.suptitle(f"{audit.metric}   {'  '.join(audit.ticks)}", fontsize=13)
     for axes, name in zip(figure.subplots(2, 2).ravel(), PROPERTIES, strict=True):
         result = audit[name]
-        _panel(axes, name, [point for point in audit.curves if point.name == name])
+        points = [point for point in audit.curves if point.name == name]
+        sizes = sorted({point.n_factors for point in points})
+        places = {x: float(place) for place, x in enumerate(sorted({point.x for point in points}))}
+        handles, names, reach = _curves(axes, name, points, sizes, places)
+        if len(sizes) > 1:
+            handles += [Line2D([], [], color=INK, linestyle=style) for _, style in zip(sizes, DASHES, strict=False)]
+            names += [f"d = {size}" for size in sizes]
+        _limits(axes, name, points, sizes)
+        if name == "P2":
+            axes.set_xticks(list(places), ["all" if x < 0 else f"{x:g}" for x in places])
+        elif name in EVEN_STEPS:
+            axes.set_xticks(list(places.values()), [f"{x:g}" for x in places])
+        axes.set_xlabel(AXES[name], fontsize=9)
+        axes.set_ylabel("change of the score" if name in RELATIVE else "score", fontsize=9)
+        axes.set_ylim(*((1.1 * min(reach), 1.1 * max(reach)) if name in RELATIVE else (-0.04, 1.06)))
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        axes.tick_params(labelsize=8)
+        small = {"fontsize": 7, "frameon": False, "handlelength": 1.8}
+        axes.legend(handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, **small)
         axes.set_title(f"{name} {result.verdict}", loc="left", fontsize=10.5, color=VERDICT_COLOURS[result.verdict])
         axes.set_title(texts("asks")[name], loc="right", fontsize=8, color=INK)
     return figure
-
-
-def _panel(axes: Axes, name: Property, points: Sequence[CurvePoint]) -> None:
-    sizes = sorted({point.n_factors for point in points})
-    places = {x: float(place) for place, x in enumerate(sorted({point.x for point in points}))}
-    handles, names, reach = _curves(axes, name, points, sizes, places)
-    if len(sizes) > 1:
-        handles += [Line2D([], [], color=INK, linestyle=style) for _, style in zip(sizes, DASHES, strict=False)]
-        names += [f"d = {size}" for size in sizes]
-    _limits(axes, name, points, sizes)
-    _finish_axes(axes, name, places, reach)
-    small = {"fontsize": 7, "frameon": False, "handlelength": 1.8}
-    axes.legend(handles, names, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, **small)
 
 
 def _curves(
@@ -351,37 +346,17 @@ def _curves(
         for size, style in zip(sizes, DASHES * len(sizes), strict=False):
             curve = [point for point in points if point.series == label and point.n_factors == size]
             xs = [places[point.x] if name in EVEN_STEPS else point.x for point in curve]
-            reach += _curve(axes, curve, xs, name in RELATIVE, colour, style)
+            relative = name in RELATIVE
+            means = [point.change if relative else point.mean for point in curve]
+            around = [point.change_interval if relative else point.interval for point in curve]
+            low, high = [bounds[0] for bounds in around], [bounds[1] for bounds in around]
+            axes.plot(xs, means, color=colour, linestyle=style, marker="o", markersize=3.5, linewidth=1.5)
+            axes.fill_between(xs, low, high, color=colour, alpha=0.15, linewidth=0)
+            reach += [bound for bound in (*means, *low, *high) if math.isfinite(bound)]
             starts += [f"{curve[0].mean:.2f}".lstrip("0")] if curve else []
         handles.append(Line2D([], [], color=colour, marker="o", markersize=4))
         names.append(SERIES.get(label, label) + (f" ({', '.join(starts)})" if name in RELATIVE else ""))
     return handles, names, reach
-
-
-def _finish_axes(axes: Axes, name: Property, places: Mapping[float, float], reach: Sequence[float]) -> None:
-    """Set ticks, labels and the range of the score."""
-    if name == "P2":
-        axes.set_xticks(list(places), ["all" if x < 0 else f"{x:g}" for x in places])
-    elif name in EVEN_STEPS:
-        axes.set_xticks(list(places.values()), [f"{x:g}" for x in places])
-    axes.set_xlabel(AXES[name], fontsize=9)
-    axes.set_ylabel("change of the score" if name in RELATIVE else "score", fontsize=9)
-    axes.set_ylim(*((1.1 * min(reach), 1.1 * max(reach)) if name in RELATIVE else (-0.04, 1.06)))
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    axes.tick_params(labelsize=8)
-
-
-def _curve(
-    axes: Axes, curve: Sequence[CurvePoint], xs: Sequence[float], relative: bool, colour: str, style: LineStyle
-) -> list[float]:
-    """Draw a curve with its intervals, and return the values that the axis has to contain."""
-    means = [point.change if relative else point.mean for point in curve]
-    around = [point.change_interval if relative else point.interval for point in curve]
-    low, high = [bounds[0] for bounds in around], [bounds[1] for bounds in around]
-    axes.plot(xs, means, color=colour, linestyle=style, marker="o", markersize=3.5, linewidth=1.5)
-    axes.fill_between(xs, low, high, color=colour, alpha=0.15, linewidth=0)
-    return [bound for bound in (*means, *low, *high) if math.isfinite(bound)]
 
 
 def _limits(axes: Axes, name: Property, points: Sequence[CurvePoint], sizes: Sequence[int]) -> None:

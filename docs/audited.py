@@ -1,10 +1,9 @@
 """Table 3 of 003 for the whole catalogue: the audit of every metric of factors and codes, stored in the package.
 
-`unweave.trust`, which is a lower layer, reads the table as data. Run ``python -m unweave.auditing.catalogue``
-(``make audit``) to write it again. Finished cells are stored in a file, so that a run that was stopped can continue and
-every further run adds cells (``--budget 0`` only writes the table). ``--metrics identification,r2``
-(``make audit METRICS=identification,r2``) only updates the entries of these metrics and of metrics that share their
-computations.
+`unweave.trust` reads the table as data. Run ``python docs/audited.py`` (``make audit``) to write it again. Finished
+cells are stored in a file, so that a run that was stopped can continue and every further run adds cells (``--budget 0``
+only writes the table). ``--metrics identification,r2`` (``make audit METRICS=identification,r2``) only updates the
+entries of these metrics and of metrics that share their computations.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import unweave
-from unweave.auditing.measurement import FURTHER, PROPERTIES, Grid, Property, Subject, further_points, subject_of
-from unweave.auditing.properties import TICKS, Audit, Promise, PropertyNumber, Result
-from unweave.auditing.run import audit_all, number_of, text_table
+from unweave.auditing.measurement import Subject, subject_of
+from unweave.auditing.properties import Audit, PropertyNumber, Result
+from unweave.auditing.run import audit_all, text_table
 from unweave.metrics import CATALOGUE
 from unweave.store import write_result
 
@@ -98,84 +97,6 @@ def write_table(audits: Sequence[Audit], path: Path = TABLE, *, keep_others: boo
 def read_table(path: Path = TABLE) -> dict[str, Any]:
     """The table as plain data."""
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def markdown_table(data: Mapping[str, Any]) -> str:
-    """The table for the documents: a mark, the decisive number and its interval for every property."""
-    lines = ["| metric | P1 | P2 | P3 | P4 | adversary | card |", "| --- | --- | --- | --- | --- | --- | --- |"]
-    for name, entry in data["metrics"].items():
-        cells = [_markdown_cell(entry[key]) + _price(name, key, data["metrics"]) for key in PROPERTIES]
-        product = "" if entry["red_team"] is None else f"{entry['red_team']['product']:.2f}".lstrip("0")
-        broken = [promise for promise in entry["promises"] if not Promise(**promise).kept]
-        card = ", ".join(f"{promise['encoder']} scores {promise['score']:.2f}" for promise in broken)
-        card = card or ("kept" if entry["promises"] else "not measured")
-        lines.append(f"| `{name}` | {' | '.join(cells)} | {product} | {card} |")
-    return "\n".join(lines)
-
-
-def further_table(data: Mapping[str, Any]) -> str:
-    """The second table for the documents: further questions, standard deviations over seeds, and remarks."""
-    lines = [
-        "| metric | d = 2, 3 | levels | many-to-one | rows | spread | remarks |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for name, entry in data["metrics"].items():
-        if "further" not in entry:
-            lines.append(f"| `{name}` | not measured, about {_minutes(_further_seconds(entry))} | | | | | |")
-            continue
-        cells = [_further_cell(entry["further"][key], 4 * _further_seconds(entry)) for key in FURTHER]
-        spread = number_of(entry["spread"], (0, 0)).split(" ")[0] if entry["spread"] is not None else ""
-        lines.append(f"| `{name}` | {' | '.join(cells)} | {spread} | {' '.join(entry['remarks'])} |")
-    return "\n".join(lines)
-
-
-def _further_cell(entry: Mapping[str, Any], seconds: float) -> str:
-    """A cell of the second table, with the number of undefined points and the time that would decide the verdict."""
-    undefined = f" (undefined at {entry['n_undefined']})" if entry["n_undefined"] else ""
-    price = f" (4 times the seeds: {_minutes(seconds)})" if entry["verdict"] == "undecided" else ""
-    return f"{_markdown_cell(entry)}{undefined}{price}"
-
-
-def _further_seconds(entry: Mapping[str, Any]) -> float:
-    """Estimated CPU seconds for the further questions, from the time of the measured cells of the four properties."""
-    n_measured = len(Grid().points()) - sum(entry[key]["n_missing"] for key in PROPERTIES)
-    return float(max(entry["seconds"] * len(further_points()) / max(n_measured, 1), 1))
-
-
-def _price(name: str, key: Property, entries: Mapping[str, Any]) -> str:
-    """Estimated time to decide an undecided property, as text; empty for a decided property.
-
-    Missing cells are assumed to be the largest ones, and their time to grow with rows times codes times factors, which
-    is an overestimate for most metrics. If no cell is missing, the interval is too wide, and four times the seeds would
-    halve it. For metrics that share their computation, the time is that of the slowest one.
-    """
-    entry = entries[name]
-    if entry[key]["verdict"] != "undecided":
-        return ""
-    group = next((group for group in SHARED if name in group), (name,))
-    seconds = max(entries[other]["seconds"] for other in group if other in entries)
-    if not entry[key]["n_missing"]:
-        return f" (4 times the seeds: {_minutes(4 * seconds)})"
-    sizes: dict[str, list[int]] = {each: [] for each in PROPERTIES}
-    for point in Grid().points():
-        sizes[point.name].append(point.case.size)
-    missing = {each: sum(sorted(sizes[each], reverse=True)[: entry[each]["n_missing"]]) for each in PROPERTIES}
-    measured = sum(map(sum, sizes.values())) - sum(missing.values())
-    return f" (about {_minutes(seconds * missing[key] / max(measured, 1))})"
-
-
-def _minutes(seconds: float) -> str:
-    return f"{max(seconds, 1):.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
-
-
-def _markdown_cell(entry: Mapping[str, Any]) -> str:
-    """Mark and number; for P2 also whether it is the cost of a redundant factor or the relative cost of free ones."""
-    if entry["number"] is None:
-        return TICKS[entry["verdict"]]
-    low, high = entry["interval"]
-    interval = (-math.inf if low is None else low, math.inf if high is None else high)
-    kind = "relative cost " if "free dropped" in entry["where"] else "cost " if "redundant" in entry["where"] else ""
-    return f"{TICKS[entry['verdict']]} {kind}{number_of(entry['number'], interval)}"
 
 
 def _summary(audit: Audit) -> dict[str, Any]:
