@@ -12,6 +12,7 @@ import pytest
 
 import unweave
 from unweave import Posterior, metrics
+from unweave.files.reading import read_decoder, read_files
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(200, 3))
@@ -142,6 +143,24 @@ PYTHON = {
     "explain unknown": (lambda: unweave.explain("mcx"), "on the command line"),
     "unweave.scor": (lambda: unweave.scor, "use unweave.Score"),
     "unweave.mcc": (lambda: unweave.mcc(Z, C), "unweave.metrics.mcc"),
+    "levels alike": (
+        lambda: unweave.evaluate({"shape": ["Round", "round "] * 100}, C, quick=True, metrics="r2"),
+        "warns: 'Round' and 'round ', which differ in capitals or spaces only",
+    ),
+    "amounts as text": (
+        lambda: unweave.evaluate({"humidity": [f"{k % 20 + 20}%" for k in range(200)]}, C, quick=True, metrics="r2"),
+        "warns: text with 20 levels such as '20%', which count as classes without an order",
+    ),
+    "missing and identifier": (
+        lambda: unweave.evaluate({"size": MISSING[:, 1], "file": [f"{i}.png" for i in range(200)]}, C, quick=True),
+        "There are 2 problems: (1) Values are missing in 1 of 200 rows: factor 'size' (1); fill them in, or leave "
+        "these rows out with missing='drop' (--missing drop on the command line). (2) Factor 'file' is categorical",
+    ),
+    "no seeds": (
+        lambda: unweave.compare(Z, {"a": C, "b": C}, metrics="mcc", quick=True).grouped(),
+        "such as 'VAE seed 0' and 'VAE seed 1': pass the groups",
+    ),
+    "runs as one array": (lambda: unweave.unlabelled(C), "such as {'seed 0': codes}"),
     "plot unknown": (lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).plot("bar"), "choose one of scores"),
     "to_frame backend": (
         lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).to_frame("spark"),
@@ -167,6 +186,7 @@ COMMANDS = {
     "score ok.npz --metric mcc": "Did you mean '--metrics'?",
     "score a.npy": "pass two files",
     "compare ok.npz ok.npz": "A file is named twice",
+    "compare labels.npz odd.npz --codes x": "if the first has only the factors, pass --factors-from labels.npz",
     "explain mmc": "did you mean 'mcc'?",
     "report ok.npz --html r.html": "name a file that Evaluation.save wrote",
 }
@@ -204,6 +224,7 @@ def test_commands_say_what_is_wrong(folder, command):
     table = Z[:, :2]
     np.savez("ok.npz", factors=table, codes=table)
     np.savez("odd.npz", x=table, y=table)
+    np.savez("labels.npz", factors=table)
     np.save("a.npy", table)
     pd.DataFrame({"size": table[:, 0], "hue": table[:, 1], "c0": table.sum(axis=1)}).to_csv("t.csv", index=False)
     written("semi.csv", Path("t.csv").read_text(encoding="utf-8").replace(",", ";"))
@@ -212,3 +233,51 @@ def test_commands_say_what_is_wrong(folder, command):
     result = CliRunner().invoke(main, command.split())
     assert result.exit_code == 2
     assert COMMANDS[command] in " ".join(result.output.split())
+
+
+def test_dates_as_text_are_days_and_words_of_spreadsheets_are_missing(folder):
+    days = pd.Series(pd.date_range("2024-01-01", periods=200, freq="D").strftime("%Y-%m-%d %H:%M"))
+    with pytest.warns(unweave.InputWarning, match="has dates: they became days since 2024-01-01"):
+        assert unweave.Evidence({"recorded": days}, C).factors[:3, 0].tolist() == [0.0, 1.0, 2.0]
+    written("a.csv", "factor a,code b\n1,1\nn/a,2\nNone,3\n4,4\n")
+    found = read_files("a.csv")
+    assert np.isnan(found.factors["factor a"]).tolist() == [False, True, True, False]
+
+
+def test_a_decoder_without_forward_and_a_function_that_makes_one(folder, monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(str(folder))
+    written(
+        "made_flow.py",
+        "import torch\nclass Flow(torch.nn.Module):\n"
+        "    latent_size = 2\n    def generate(self, z):\n        return z\n"
+        "def load():\n    return Flow()\n"
+        "def whole():\n    from unweave.neural.decoders import TorchDecoder\n"
+        "    return TorchDecoder(Flow().generate, latent_size=2)\n",
+    )
+    with pytest.raises(unweave.InputError, match="no method forward: pass its method from latents to data"):
+        unweave.spectrum(read_decoder("made_flow:load"))
+    found = unweave.spectrum(read_decoder("made_flow:whole"))
+    assert repr(found) == "Spectrum(2 latents, entropies 1.42 to 1.42 nats)"
+    assert isinstance(read_decoder("made_flow:load"), torch.nn.Module)
+
+
+def test_a_table_for_a_paper_from_the_command_line(folder):
+    from click.testing import CliRunner
+
+    from unweave.cli import main
+
+    for name in ("vae_seed0", "vae_seed1", "ours_seed0", "ours_seed1"):
+        np.savez(f"{name}.npz", factors=Z, codes=Z + 0.1 * RNG.normal(size=Z.shape))
+    names = ["vae_seed0.npz", "vae_seed1.npz", "ours_seed0.npz", "ours_seed1.npz"]
+    words = ["--metrics", "mcc", "--quick", "--latex", "table.tex"]
+    result = CliRunner().invoke(main, ["compare", *names, *words])
+    assert result.exit_code == 0, result.output
+    table = Path("table.tex").read_text(encoding="utf-8")
+    assert "over 2 seeds" in table
+    assert [line.partition(" &")[0] for line in table.splitlines() if "+-" in line] in (
+        ["vae", "ours"],
+        ["ours", "vae"],
+    )
+    CliRunner().invoke(main, ["compare", *names[1:3], *words])
+    assert "because the differences were not tested" in Path("table.tex").read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ from scipy import stats
 
 import unweave
 from unweave.evaluation.results import GroupedScore, GroupedScores, ranked_settings, welch_p_value
+from unweave.report.latex import PaperCell, PaperTable
 
 FACTORS = np.random.default_rng(0).uniform(size=(300, 2))
 
@@ -124,6 +125,16 @@ def test_intervals_metrics_decimals_and_rows(by_setting, tmp_path):
     assert "95 \\% interval" in table
     assert (tmp_path / "t.tex").read_text(encoding="utf-8") == table
     assert "**" not in by_setting.to_markdown(bold=False)
+
+
+def test_a_wide_table_is_set_in_parts_that_can_be_read():
+    cells = tuple((PaperCell(0.5, spread=0.1),) * 9 for _ in "ab")
+    heads, names = tuple((f"a long name {k}", False) for k in range(9)), (("a", None), ("b", None))
+    latex = PaperTable("model", heads, names, cells, (), 3).latex()
+    parts = latex.split(r"\par\medskip")
+    assert [part.count("a long name") for part in parts] == [5, 4]
+    assert [part.count(r"\\") for part in parts] == [3, 3]
+    assert latex.count("resizebox") == 2
 
 
 def test_verdicts_are_marked_and_explained():

@@ -154,15 +154,16 @@ def cells(tmp_path):
 def test_cells_by_name(cells):
     found = read_files(cells, factors=["obs:cell_type", "obs:time"], codes=["obsm:X_drvi"])
     np.testing.assert_array_equal(found.codes, C)
-    assert list(found.factors) == ["obs:cell_type", "obs:time"]
+    assert list(found.factors) == ["cell_type", "time"]
     evidence = unweave.Evidence(found.factors, found.codes)
     assert [kind.value for kind in evidence.kinds] == ["categorical", "continuous"]
-    assert read_files(cells, factors=["obs:n"], codes=["X"]).factors[0] is None
+    assert read_files(cells, factors=["obs:n"], codes=["X"]).factors["n"][0] is None
     apart = read_files(cells, factors=["obs:cell_type=*"], codes=["obsm:X_drvi"]).factors
     assert {name: column[:2] for name, column in apart.items()} == {
-        "obs:cell_type=B": ["B", "other"],
-        "obs:cell_type=T": ["other", "T"],
+        "cell_type=B": ["B", "other"],
+        "cell_type=T": ["other", "T"],
     }
+    assert list(read_files(cells, factors=["cell_type"], codes=["X_drvi"]).factors) == ["cell_type"]
     np.testing.assert_array_equal(read_codes(cells, ["X"]).toarray().argmax(axis=1), np.arange(40) % 3)
 
 
@@ -170,7 +171,7 @@ def test_cells_are_compared_by_key(cells):
     words = ["--factors", "obs:cell_type,obs:time", "--metrics", "r2", "--quick", "--json"]
     result = CliRunner().invoke(main, ["compare", str(cells), "--codes", "obsm:X_drvi,obsm:X_pca", *words])
     assert result.exit_code == 0, result.output
-    assert list(json.loads(result.stdout)["data"]["representations"]) == ["obsm:X_drvi", "obsm:X_pca"]
+    assert list(json.loads(result.stdout)["data"]["representations"]) == ["X_drvi", "X_pca"]
 
 
 def test_cells_without_names_and_with_links(cells):

@@ -22,7 +22,6 @@ from unweave.metrics import (
 )
 
 PAIRED = [name for name, metric in CATALOGUE.items() if metric.card.needs == ("factors", "codes")]
-SLOW = {"identification", "factors_invariance", "representations_invariance"}
 TAKEN = [name for name in PAIRED if CATALOGUE[name].card.takes_code_groups]
 # metrics of all codes together, for which blocks do not matter
 OF_ALL_CODES = {"r2", "weak_mcc", "procrustes_distance", "orthogonality_error", "explicitness", "infomec_explicitness"}
@@ -53,11 +52,12 @@ def in_blocks_of_one():
         [codes[:, [i]] for i in range(3)],
         {"a": codes[:, :1], "b": codes[:, 1], "c": codes[:, 2]},
     )
-    grouped = Evidence(factors, codes, code_groups={"last": [2], "first": [0]})
-    return Evidence(factors, codes), [Evidence(factors, one) for one in blocks], grouped
+    others = {"nuisances": rng.normal(size=120), "target": rng.integers(0, 2, 120)}
+    grouped = Evidence(factors, codes, code_groups={"last": [2], "first": [0]}, **others)
+    return Evidence(factors, codes, **others), [Evidence(factors, one, **others) for one in blocks], grouped
 
 
-@pytest.mark.parametrize("name", [name for name in PAIRED if name not in SLOW])
+@pytest.mark.parametrize("name", [*PAIRED, "nuisances_invariance", "concept_task_leakage"])
 def test_a_block_of_one_code_is_the_code(name):
     codes, blocks, groups = in_blocks_of_one()
     alone, grouped = CATALOGUE[name](codes), CATALOGUE[name](groups)

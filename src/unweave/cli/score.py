@@ -111,6 +111,11 @@ PAGE_OPTIONS = [
     option("--html FILE", "Write the report as one HTML page.", A_PATH),
     option("--markdown FILE", "Write the report as Markdown.", A_PATH),
     option("--summary FILE", "Write the report's data as JSON.", A_PATH),
+    option(
+        "--latex FILE",
+        "Write a table for a paper (.tex), over seeds if names differ by a seed alone, such as vae_seed0.",
+        A_PATH,
+    ),
 ]
 
 
@@ -178,30 +183,52 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
         if len(files) == 1 and files[0].is_dir():
             from unweave.cli.train import compare_folder
 
+            if _pages(options):
+                raise OptionError("A page needs codes: run unweave encode on the folder, and compare its files.")
             compare_folder(files[0], names_in(options["metrics"]), options["as_json"])
             return
         check_writable(*_pages(options).values(), inputs=(*files, factors_from))
         from unweave.evaluation import compare as compare_all
         from unweave.files.reading import read_files, refuse_different_factors
 
-        named = names_in(options["codes"])
-        # several arrays of one file are several representations, as the keys of obsm are
-        one_file = len(files) == 1 and len(named) > 1
-        choices = [(files[0], [name]) for name in named] if one_file else [(path, named) for path in files]
-        read = [
-            read_files(
+        read = {
+            label: read_files(
                 *((path, None) if factors_from is None else (factors_from, path)), codes=names, **_columns(options)
             )
-            for path, names in choices
-        ]
-        if factors_from is None:
-            refuse_different_factors({str(path): entry.factors for path, entry in zip(files, read, strict=False)})
-        labels = named if one_file else _distinct_labels(files)
-        codes = dict(zip(labels, (entry.codes for entry in read), strict=True))
-        settings = _settings(options, read[0])
-        evaluation = compare_all(read[0].factors, codes, **settings)
+            for label, (path, names) in _representations(files, names_in(options["codes"]), factors_from).items()
+        }
+        first = next(iter(read.values()))
+        if factors_from is None and len(files) > 1:
+            refuse_different_factors({label: entry.factors for label, entry in read.items()})
+        codes = {label: entry.codes for label, entry in read.items()}
+        evaluation = compare_all(first.factors, codes, **_settings(options, first))
         show(evaluation, options["as_json"])
         _write_pages(evaluation, options)
+
+
+def _representations(
+    files: tuple[Path, ...], named: list[str], factors_from: Path | None
+) -> dict[str, tuple[Path, list[str]]]:
+    """File and names of the codes of every representation, by its name."""
+    from unweave.files.formats import opened
+
+    if len(files) > 1 and named and factors_from is None:
+        first, second = (opened(path) for path in files[:2])
+        if first.is_archive and not set(first.names).intersection(first.chosen(named)) and named[0] in second.names:
+            raise OptionError(
+                f"{files[0]} has no {named[0]!r}, and {files[1]} has: if the first has only the factors, pass "
+                f"--factors-from {files[0]}."
+            )
+    if len(files) == 1 and files[0].suffix == ".h5ad":
+        named = opened(files[0]).chosen(named)
+    if len(files) > 1 or len(named) < 2:
+        return {label: (path, named) for label, path in zip(_distinct_labels(files), files, strict=True)}
+    # several arrays of one file are several representations, as the keys of obsm are; obsm:X_pca is called X_pca
+    bare = [name.partition(":")[2] or name for name in named]
+    return {
+        label: (files[0], [name])
+        for label, name in zip(bare if len({*bare}) == len(bare) else named, named, strict=True)
+    }
 
 
 @click.command()
@@ -214,7 +241,7 @@ def report(file: Path, as_json: bool, **options: Any) -> None:
         from unweave.evaluation import Evaluation
 
         if not any(options.values()):
-            raise OptionError("There is no report to write: name a file with --html, --markdown or --summary.")
+            raise OptionError("There is no report to write: name a file with --html, --markdown, --latex or --summary.")
         check_writable(*_pages(options).values(), inputs=(file,))
         _write_pages(Evaluation.load(file), options)
         if as_json:
@@ -421,7 +448,7 @@ def _distinct_labels(files: tuple[Path, ...], what: str = "representation") -> l
 
 def _pages(options: dict[str, Any]) -> dict[str, Path]:
     """Paths of the requested pages by kind."""
-    return {kind: options[kind] for kind in ("html", "markdown", "summary") if options[kind]}
+    return {kind: options[kind] for kind in ("html", "markdown", "summary", "latex") if options[kind]}
 
 
 def _pictures(files: Files, kinds: Any, options: dict[str, Any]) -> CodePictures | None:

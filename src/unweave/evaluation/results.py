@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import platform
+import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -161,11 +162,26 @@ class GroupedScores:
         return data_frame(columns, backend)
 
 
+SEED = re.compile(r"[\s,;_/:.(-]*(?<![a-z])(?:seed|run|trial)[\s_=:.-]*\d+\)?", re.IGNORECASE)
+
+
+def setting_of(name: str) -> str:
+    """The name of a representation without its seed, run or trial.
+
+    >>> setting_of("beta 4 seed 2"), setting_of("seed0_epoch080"), setting_of("seed 1")
+    ('beta 4', 'epoch080', 'seed 1')
+    """
+    return SEED.sub("", name).lstrip(" ,;_/:.)-") or name
+
+
 def grouped_scores(
-    evaluation: Evaluation, groups: Mapping[str, str] | Callable[[str], str], level: float
+    evaluation: Evaluation, groups: Mapping[str, str] | Callable[[str], str] | None, level: float
 ) -> GroupedScores:
     """Scores of representations by group; `Evaluation.grouped` describes the parameters."""
     check_level(level)
+    if groups is None and not evaluation.has_seeds:
+        raise InputError("No two names differ by a seed alone, such as 'VAE seed 0' and 'VAE seed 1': pass the groups.")
+    groups = groups or setting_of
     groups = {name: groups(name) for name in evaluation.representations} if callable(groups) else groups
     missing = [name for name in evaluation.representations if name not in groups]
     if missing:
@@ -746,14 +762,22 @@ class Evaluation:
 
         return _written(self._shown_by(markdown_page), path)
 
+    @property
+    def has_seeds(self) -> bool:
+        """Whether names of representations differ by a seed alone."""
+        return len({setting_of(name) for name in self.representations}) < len(self.representations)
+
     @checks_options
-    def grouped(self, groups: Mapping[str, str] | Callable[[str], str], level: float = 0.95) -> GroupedScores:
+    def grouped(
+        self, groups: Mapping[str, str] | Callable[[str], str] | None = None, level: float = 0.95
+    ) -> GroupedScores:
         """Scores by group, such as seeds by setting, with the spread in each group and which groups differ.
 
         Parameters
         ----------
-        groups : mapping, or function, of representation to group
-            The group of every representation, such as ``lambda name: name.partition(" seed")[0]``.
+        groups : mapping, or function, of representation to group, optional
+            The group of every representation. By default, its name without the seed: "VAE seed 0" and "VAE seed 1" are
+            the group "VAE".
         level : float
             Confidence level: 1 minus the probability of a false difference between any two groups (Welch's t-test with
             Holm's correction).

@@ -85,7 +85,7 @@ class Unlabelled:
 
 
 @checks_options
-def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:
+def unlabelled(runs: Mapping[str, object] | object, *, rng: int = 0) -> Unlabelled:
     """Compare runs of the same samples without any factor.
 
     Parameters
@@ -105,7 +105,7 @@ def unlabelled(runs: Mapping[str, object], *, rng: int = 0) -> Unlabelled:
     (1.0, 'code 2', 1.0)
     """
     if not (isinstance(runs, Mapping) and runs):
-        raise InputError("There are no runs: pass a mapping from names of runs to codes.")
+        raise InputError("There are no runs: pass a mapping from names of runs to codes, such as {'seed 0': codes}.")
     evidences = {str(name): Evidence(None, codes) for name, codes in runs.items()}
     sizes = {evidence.n_rows for evidence in evidences.values()}
     if len(sizes) > 1:

@@ -90,13 +90,14 @@ class Derivable:
         return self.code_columns.table
 
     @property
-    def stored(self) -> tuple[FloatArray, FloatArray]:
-        """Factors and codes with rows or columns first, as they were given, for computations that take either."""
-        factors, codes = (
-            columns.stored if isinstance(columns, DenseColumns) else columns.table
-            for columns in (self.factor_columns, self.code_columns)
-        )
-        return factors, codes
+    def stored_factors(self) -> FloatArray:
+        """The factors with rows or columns first, as they were given, for computations that take either."""
+        return self.factor_columns.stored
+
+    @property
+    def stored_codes(self) -> FloatArray:
+        """The codes with rows or columns first, as they were given, for computations that take either."""
+        return self.code_columns.stored
 
     @property
     def sparse_codes(self) -> SparseColumns | None:
@@ -164,7 +165,7 @@ class Derivable:
             return None
         if self.all_rows is not None or self.sparse_codes is not None:
             return None
-        return same_rows(*self.stored)
+        return same_rows(self.stored_factors, self.stored_codes)
 
     @property
     def _units(self) -> Rows | None:
@@ -429,7 +430,7 @@ class Evidence(Derivable):
         sparse = sparse_columns(codes) if is_sparse(codes) else None
         given = read_inputs(factors, codes if sparse is None else None, options, sparse, borrowed)
         n_given = given.n_rows
-        # kinds are inferred from all given rows, so that the kind of a factor does not depend on where codes are missing
+        # kinds are inferred from all given rows, so that they do not depend on where codes are missing
         kept, declared = all_of(
             lambda: rows_without_missing(given.tables, options.get("missing", "refuse")),
             lambda: _declared_kinds(given, kinds) if source is None else sample.kinds,

@@ -253,8 +253,8 @@ def _odd_levels(name: str, levels: Levels | None) -> str | None:
     for level in levels or ():
         if (other := alike.setdefault(" ".join(level.split()).casefold(), level)) != level:
             return (
-                f"Factor {quoted(name)} has the levels {quoted(other)} and {quoted(level)}, which differ in capitals or "
-                "spaces only and count as two classes: write them alike if they are one."
+                f"Factor {quoted(name)} has the levels {quoted(other)} and {quoted(level)}, which differ in capitals "
+                "or spaces only and count as two classes: write them alike if they are one."
             )
     amounts = [level for level in levels or () if AMOUNT.match(level)]
     if len(amounts) < max(MANY_LEVELS, 0.8 * len(levels or ())):
@@ -302,7 +302,8 @@ def _counting(table: Table) -> list[str]:
     values = table.values
     if values.shape[0] < 20:
         return []
-    likely = np.flatnonzero((values[1:4] - values[:3] == 1).all(axis=0))
+    with np.errstate(invalid="ignore"):  # infinite values are refused later, by a sentence
+        likely = np.flatnonzero((values[1:4] - values[:3] == 1).all(axis=0))
     return [table.names[j] for j in likely if (np.diff(values[:, j]) == 1).all()]
 
 

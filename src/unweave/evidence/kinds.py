@@ -234,6 +234,6 @@ def _refuse_identifier(name: str, column: FloatArray, is_text: bool) -> None:
     n_levels = np.unique(column).size
     if n_levels > MOST_ORDINAL_LEVELS and 2 * n_levels > column.size:
         raise InputError(
-            f"Factor {quoted(name)} is categorical with {n_levels} values in {column.size} rows: leave it out if it is "
-            f"an identifier, or {'turn its text into numbers' if is_text else 'declare it continuous'} if it is a number."
+            f"Factor {quoted(name)} is categorical with {n_levels} values in {column.size} rows: leave it out if it "
+            f"is an identifier, or {'make it numbers' if is_text else 'declare it continuous'} if it is a number."
         )

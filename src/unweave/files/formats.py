@@ -64,7 +64,9 @@ class Opened:
         self._check(names)
         if not (self.is_archive or isinstance(self.content, dict)):
             return self.content.select(names)
-        columns = {name: self._entry(name) for name in names}
+        columns = {name.removeprefix("obs:"): self._entry(name) for name in names}
+        if any(name.startswith("obs:") for name in names):
+            return columns  # columns of an .h5ad file, each with the name it has there
         return columns[names[0]] if self.is_archive and len(names) == 1 else columns
 
     def column(self, name: str) -> Any:
@@ -95,8 +97,9 @@ class Opened:
                 fitting = fnmatch.filter(self.names, name)
                 if not fitting:
                     raise FileError(f"No name in {self.path} fits {name!r}: there are {shown(self.names)}.")
-            else:
-                fitting = [name]
+            else:  # a column of an .h5ad file may be named without 'obs:'
+                bare = [each for each in self.names if each.partition(":")[2] == name]
+                fitting = bare if len(bare) == 1 else [name]
             chosen += fitting
         return chosen
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -231,7 +232,8 @@ def _levels_apart(table: Any, names: Sequence[str], apart: Sequence[str]) -> Any
         return table
     given = table if hasattr(table, "columns") or isinstance(table, Mapping) else {names[0]: table}
     columns: dict[str, Any] = {}
-    for name in names:
+    apart = [name.removeprefix("obs:") for name in apart]
+    for name in (name.removeprefix("obs:") for name in names):
         values = list(given[name])
         words = [None if value is None or value != value else str(value) for value in values]
         levels = sorted({word for word in words if word is not None})
@@ -264,7 +266,9 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
             f"{source!r} is neither saved Jacobians (.npy, .npz) nor an importable path: write module:name."
         )
     target = imported(source, "decoder")
-    decoder: object = target() if isinstance(target, type) else target
+    # a function without arguments, such as load(), makes the decoder
+    makes_it = isinstance(target, type) or (inspect.isfunction(target) and not inspect.signature(target).parameters)
+    decoder: object = target() if makes_it else target
     if latent_size is not None:
         from unweave.neural.decoders import TorchDecoder
 

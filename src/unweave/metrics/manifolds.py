@@ -354,6 +354,10 @@ class Spectrum:
     total_correlation: float
     tangents: FloatArray
 
+    def __repr__(self) -> str:
+        high, low = self.sorted_entropies[[0, -1]]
+        return f"Spectrum({len(self.names)} latents, entropies {high:.2f} to {low:.2f} nats)"
+
     @property
     def order(self) -> list[int]:
         """Indices of the latents by decreasing entropy."""

@@ -40,6 +40,9 @@ class Fleet(Sequence[TrainedModel]):
     def __len__(self) -> int:
         return len(self.models)
 
+    def __repr__(self) -> str:
+        return f"Fleet({len(self.models)} models, from {self.models[0].name} to {self.models[-1].name})"
+
     @property
     def problems(self) -> list[str]:
         """One sentence for every model without weights, with the reason."""

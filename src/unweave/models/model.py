@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -32,9 +32,9 @@ class TrainedModel:
 
     name: str
     spec: ModelSpec
-    network: Network | None
+    network: Network | None = field(repr=False)
     likelihood: Likelihood
-    history: tuple[Record, ...]
+    history: tuple[Record, ...] = field(repr=False)
     problem: str | None = None
 
     @property

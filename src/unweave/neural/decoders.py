@@ -118,7 +118,11 @@ def _probe(function: Function, latents: Tensor) -> tuple[int, int]:
         with torch.enable_grad():
             outputs = function(leaves)
     except (RuntimeError, TypeError, ValueError) as error:
-        reason = str(error).split("\n")[0]
+        if "missing the required" in (reason := str(error).split("\n")[0]):  # a module without a method forward
+            raise InputError(
+                "The decoder has no method forward: pass its method from latents to data, as in "
+                "unweave.neural.decoders.TorchDecoder(model.generate, latent_size=6)."
+            ) from None
         raise InputError(
             f"The decoder fails on latents of shape {tuple(leaves.shape)} ({reason}): it must take samples x latents "
             "as a torch tensor and use torch operations only; state latent_size= if this is not its size."
@@ -287,7 +291,7 @@ def torch_decoder(given: object) -> Decoder | None:
         if callable(given) and not isinstance(given, type):
             raise InputError(
                 "The decoder is a plain function, so its latent size is unknown: pass "
-                "unweave.neural.decoders.TorchDecoder(function, latent_size=...)."
+                "unweave.neural.decoders.TorchDecoder(function, latent_size=...), or --latent-size on the command line."
             )
         return None
     transform, base = getattr(given, "transform", None), getattr(given, "base", None)

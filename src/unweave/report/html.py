@@ -6,7 +6,6 @@ import base64
 import functools
 import hashlib
 import json
-import re
 import struct
 import sys
 import zlib
@@ -24,10 +23,12 @@ from numpy.typing import NDArray
 from unweave.errors import InputError
 from unweave.estimators.information import Histogram
 from unweave.evaluation import Evaluation
+from unweave.evaluation.results import setting_of
 from unweave.evidence import Evidence
 from unweave.evidence.columns import plain
 from unweave.metrics import mig
 from unweave.metrics.matrices import factor_entropies
+from unweave.report.latex import paper_latex
 from unweave.report.summary import EVER_LESS, summarise
 from unweave.sentences import between, brief, counted, fixed, listed, p_value, say
 from unweave.trust.verdict_record import Level
@@ -273,7 +274,6 @@ MOST_BYTES = 3_000_000
 MOST_BYTES_OF_DATA = 400_000
 FEW_VALUES = 12
 MOST_COLUMNS = 24  # factors that a table with a row for every representation shows
-SEED = re.compile(r"(.+?)[\s,;_/:.(-]+(?:seed|run|trial)[\s_=:.-]*\d+\)?", re.IGNORECASE)
 
 
 def html_page(evaluation: Evaluation, pictures: CodePictures | None = None) -> str:
@@ -358,7 +358,7 @@ def _page_templates() -> tuple[Template, str]:
         mean=fmean,
         deviation=lambda values: fixed(stdev(values), 2) if stdev(values) >= 0.005 else "< 0.005",
         shared_names=_shared_names,
-        rest_of=lambda name, group: name[len(group) :].strip(" ,;_/:.()-"),
+        rest_of=lambda name, group: name.removeprefix(group).removesuffix(group).strip(" ,;_/:.()-"),
         ramps={"light": LIGHT, "dark": DARK},
         hexadecimal=hexadecimal,
         text_on=text_on,
@@ -393,11 +393,11 @@ def _compared(summary: Mapping[str, Any]) -> dict[str, Any]:
     ladders = {one["representation"]: one["parts"] for one in answer["representations"] if one["parts"]}
     first = next(iter(summary["rankings"].values()), {"ranked": ()})["ranked"]
     order = list(dict.fromkeys([*answer["order"], *(entry["representation"] for entry in first), *names]))
-    groups = _grouped(order, lambda name: found[1] if (found := SEED.fullmatch(name)) else name)
+    groups = _grouped(order, setting_of)
     if len(ladders) == len(names):  # the group with the best seed need not be the best group
         groups.sort(key=lambda group: -fmean(ladders[name]["value"] for name in group))
     return {
-        "blocks": [{"name": SEED.sub(r"\1", of[0]) if len(of) > 1 else of[0], "members": of} for of in groups],
+        "blocks": [{"name": setting_of(of[0]) if len(of) > 1 else of[0], "members": of} for of in groups],
         "ladders": ladders,
         "rankings": summary["rankings"],
         "by_label": {metric["label"]: metric for metric in summary["metrics"]},
@@ -484,6 +484,7 @@ def write_pages(
     html: Path | None = None,
     markdown: Path | None = None,
     summary: Path | None = None,
+    latex: Path | None = None,
     pictures: CodePictures | None = None,
 ) -> list[Path]:
     """Write the pages for which a path is given, and return these paths. Only the HTML page shows ``pictures``."""
@@ -492,6 +493,7 @@ def write_pages(
         (html, lambda: evaluation.to_html() if pictures is None else html_page(evaluation, pictures)),
         (markdown, evaluation.to_markdown),
         (summary, lambda: json.dumps(evaluation.to_summary(), allow_nan=False)),
+        (latex, lambda: paper_latex(evaluation)),
     ]
     for path, page in pages:
         if path is not None:

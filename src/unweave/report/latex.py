@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from unweave.errors import InputError, OptionError
 from unweave.evaluation import Evaluation
 from unweave.evaluation.results import GroupedScore, GroupedScores
@@ -30,6 +32,11 @@ ARROWS = {False: ("↑", r"$\uparrow$"), True: ("↓", r"$\downarrow$")}
 
 # compiled and looked at: without the last two, siunitx 3 drops "± 0.000" and leaves gaps beside "±"
 UNCERTAINTY = "uncertainty-mode=separate, retain-zero-uncertainty, table-align-uncertainty=false"
+
+
+SHRINK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{"
+
+LETTERS, MOST_LETTERS = 60, 100  # of a line: that fit on a page of the class article, and when shrunk so as to be read
 
 
 @dataclass(frozen=True)
@@ -65,30 +72,49 @@ class PaperTable:
     digits: int
 
     def latex(self) -> str:
-        """A booktabs table with siunitx columns, followed by the legend."""
-        formats = "".join(f" S[{_column_format(column, self.digits)}]" for column in zip(*self.cells, strict=True))
+        """A booktabs table with siunitx columns, in several parts if it is wide, followed by the legend."""
         legend = " ".join(escaped(sentence) for sentence in self.legend)
         for mark, latex in (("†", r"$^{\dagger}$"), ("‡", r"$^{\ddagger}$"), ("°", r"$^{\circ}$"), ("±", r"$\pm$")):
             legend = legend.replace(mark, latex)
-        fits = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{" if len(self.heads) > 4 else ""
+        parts = [self._tabular(columns) for columns in self._parts()]
+        shrunk = any(part.startswith(SHRINK) for part in parts)
         return "\n".join(
             [
-                rf"% needs \usepackage{{booktabs{', graphicx' * bool(fits)}}} and \usepackage{{siunitx}}, version 3",
+                rf"% needs \usepackage{{booktabs{', graphicx' * shrunk}}} and \usepackage{{siunitx}}, version 3",
                 rf"\begingroup\sisetup{{{UNCERTAINTY}, text-series-to-math}}",
-                rf"{fits}\begin{{tabular}}{{l{formats}}}",
-                r"\toprule",
-                " & ".join([escaped(self.corner), *(f"{{{_latex_name(*head)}}}" for head in self.heads)]) + r" \\",
-                r"\midrule",
-                *(
-                    " & ".join([_latex_name(*name), *(_latex_cell(cell, self.digits) for cell in row)]) + r" \\"
-                    for name, row in zip(self.names, self.cells, strict=True)
-                ),
-                r"\bottomrule",
-                r"\end{tabular}" + "}" * bool(fits),
+                "\n\\par\\medskip\n".join(parts),
                 *([rf"\par\smallskip{{\footnotesize {legend}\par}}"] if legend else []),
                 r"\endgroup",
             ]
         )
+
+    def _letters(self, columns: Sequence[int]) -> int:
+        """About how many letters a line of these columns has."""
+        texts = [[self.heads[j][0], *(row[j].text(self.digits) for row in self.cells)] for j in columns]
+        return max((len(name) for name, _ in self.names), default=0) + sum(
+            3 + max(map(len, column)) for column in texts
+        )
+
+    def _parts(self) -> list[list[int]]:
+        """Columns beside each other: as few equal parts as can be read when they are shrunk to the width of a page."""
+        parts: list[list[int]] = [[]]
+        for n_parts in range(1, len(self.heads) + 1):
+            parts = [part.tolist() for part in np.array_split(np.arange(len(self.heads)), n_parts)]
+            if max(map(self._letters, parts)) <= MOST_LETTERS:
+                break
+        return parts
+
+    def _tabular(self, columns: Sequence[int]) -> str:
+        cells = [[row[j] for j in columns] for row in self.cells]
+        formats = "".join(f" S[{_column_format(column, self.digits)}]" for column in zip(*cells, strict=True))
+        fits = SHRINK if self._letters(columns) > LETTERS else ""
+        rows = [
+            " & ".join([_latex_name(*name), *(_latex_cell(cell, self.digits) for cell in row)])
+            for name, row in zip(self.names, cells, strict=True)
+        ]
+        heads = " & ".join([escaped(self.corner), *(f"{{{_latex_name(*self.heads[j])}}}" for j in columns)])
+        lines = [r"\toprule", rf"{heads} \\", r"\midrule", *(rf"{row} \\" for row in rows), r"\bottomrule"]
+        return "\n".join([rf"{fits}\begin{{tabular}}{{l{formats}}}", *lines, r"\end{tabular}" + "}" * bool(fits)])
 
     def markdown(self) -> str:
         """A table in Markdown, followed by the legend."""
@@ -154,6 +180,13 @@ def paper_table(
         return PaperTable("model", of_metrics, of_models, tuple(zip(*columns.values(), strict=True)), legend, digits)
     of_models = of_models if len(models) > 1 else (("score", None),)
     return PaperTable("metric", of_models, of_metrics, tuple(columns.values()), legend, digits)
+
+
+def paper_latex(evaluation: Evaluation) -> str:
+    """The table in LaTeX with models as rows: over seeds if names differ by a seed alone, or with intervals."""
+    if evaluation.has_seeds:
+        return evaluation.grouped().to_latex()
+    return evaluation.to_latex(rows="models" if len(evaluation.representations) > 1 else "metrics", intervals=True)
 
 
 def _chosen_labels(labels: Sequence[str], metrics: Sequence[str] | str | None) -> tuple[str, ...]:
@@ -230,6 +263,8 @@ def _legend(
     said += [brackets] if any(cell.ends for cell in cells) else []
     if any(cell.bold for cell in cells):
         said.append(f"Bold: the best, and what does not differ significantly from it ({test}).")
+    elif bold and not isinstance(found, GroupedScores) and not found.data.comparison:
+        said.append("Nothing is bold, because the differences were not tested.")
     elif bold:
         said.append("Nothing is bold, because no setting is reliable and significantly better than another.")
     for level, mark in MARKS.items():

@@ -18,7 +18,7 @@ from unweave.evaluation.probe import ProbeReport
 from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.evaluation.similarity import Similarity
 from unweave.evaluation.unlabelled import RunPair, Unlabelled
-from unweave.report.terminal import number_table, plain_table
+from unweave.report.terminal import WIDTH, number_table, plain_table
 from unweave.sentences import between, counted, fixed
 
 if TYPE_CHECKING:
@@ -206,24 +206,30 @@ def _run_number(value: float, column: str) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) and column not in HEADINGS else text
 
 
-def grouped_table(found: GroupedScores) -> Table:
-    """Return the table, with the settings ranked by the first metric."""
-    first = next(iter(found.scores))
+def grouped_table(found: GroupedScores, labels: Sequence[str] = ()) -> Table:
+    """Return the table of these metrics, or of all, with the settings ranked by the first metric of all."""
+    first, labels = next(iter(found.scores)), labels or tuple(found.scores)
     lines = [
         (
             group,
             str(len(found.score(first, group).values)),
-            *(_cell(found.score(label, group)) for label in found.scores),
+            *(_cell(found.score(label, group)) for label in labels),
         )
         for group in found.ranked(first)
     ]
-    return number_table(("setting", "seeds", *found.scores), lines, left=("setting",), whole=("setting",))
+    return number_table(("setting", "seeds", *labels), lines, left=("setting",), whole=("setting",))
 
 
 def grouped_text(found: GroupedScores) -> str:
     """Return the table as plain text, with an explanation of the letters."""
     legend = "Mean ± standard deviation over seeds; settings that share a letter do not differ significantly."
-    return plain_text(grouped_table(found), legend)
+    room = WIDTH - max(len("setting"), *map(len, found.groups)) - len("seeds") - 5
+    tables: list[list[str]] = [[]]
+    for label in found.scores:  # as many metrics beside each other as fit
+        widths = [len(head) + 4 for head in (*tables[-1], label)]
+        widths = [max(width, len("-0.000 ± 0.000 ab") + 4) for width in widths]
+        tables = [*tables[:-1], [*tables[-1], label]] if sum(widths) <= room or not tables[-1] else [*tables, [label]]
+    return plain_text(*(grouped_table(found, labels) for labels in tables), legend, width=WIDTH)
 
 
 def _cell(score: GroupedScore) -> str:

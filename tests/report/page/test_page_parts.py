@@ -9,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import unweave
 from unweave import InputError, Spectrum
+from unweave.evaluation.results import setting_of
 from unweave.evidence import Evidence
 from unweave.report import geometry as geometry_page
 from unweave.report import html, notebook
@@ -171,8 +173,19 @@ def test_the_data_are_embedded_unless_they_are_too_large():
 
 
 def test_only_names_that_end_with_a_seed_are_grouped():
-    found = {name: match[1] for name in NAMES if (match := html.SEED.fullmatch(name))}
+    found = {name: setting for name in NAMES if (setting := setting_of(name)) != name}
     assert found == {"vae, seed 1": "vae", "vae_seed2": "vae", "vae (seed 3)": "vae", "beta 4/run 12": "beta 4"}
+
+
+def test_seeds_before_the_setting_are_grouped_and_named_in_full():
+    names = ["seed0_epoch80", "seed1_epoch80", "seed0_epoch10", "seed1_epoch10"]
+    codes = np.random.default_rng(0).normal(size=(60, 2))
+    found = unweave.compare(codes, dict.fromkeys(names, codes), metrics=["mcc"], quick=True)
+    page = found.to_html()
+    assert '<span class="hidden">epoch80 </span>seed0</th>' in page
+    assert found.grouped().groups == ("epoch80", "epoch10")
+    with pytest.raises(InputError, match="No two names differ by a seed alone"):
+        unweave.compare(codes, {"a": codes, "b": codes}, metrics=["mcc"], quick=True).grouped()
 
 
 NAMES = ("vae, seed 1", "vae_seed2", "vae (seed 3)", "beta 4/run 12", "layer 3", "seed 1", "reseed 2", "seedling")
