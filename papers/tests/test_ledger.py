@@ -28,7 +28,7 @@ from unweave_papers.ledger import (
     selected_claims,
 )
 
-CHEAP = 0.5  # seconds; evidence that takes longer is checked by `make study`
+CHEAP = 0.3  # seconds; evidence that takes longer is checked by `make study`
 # the seconds on record are without those of cells that other claims had computed before; alone these take longer
 DEAR_ALONE = {"003:55", "003:60", "003:69"}
 COMPUTED = [claim for claim in claims_of() if (claim.rows or claim.evidence) and not claim.needs]

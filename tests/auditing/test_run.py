@@ -11,7 +11,7 @@ import pytest
 
 import unweave
 from unweave import OptionError
-from unweave.auditing import Audit, Grid, audit, audit_all
+from unweave.auditing import Audit, Grid, audit, audit_all, text_table
 from unweave.auditing import run as everything
 from unweave.auditing.measurement import Case, further_points
 from unweave.metrics import CATALOGUE
@@ -131,6 +131,16 @@ def test_prints_as_a_table(audits):
     assert "best score stated for maps up to permutation and scale" in text
     assert "from unweave.auditing.run import *" in text
     assert max(map(len, text.splitlines())) <= 140
+
+
+def test_a_row_of_the_table_names_the_promises_that_are_broken(audits):
+    found = audits["mcc"]
+    lines = text_table([found]).splitlines()
+    assert lines[-1].rstrip().endswith("kept")
+    first, *others = found.promises  # E1, which the card promises
+    broken = dataclasses.replace(first, score=0.5, full_marks=False)
+    lines = text_table([dataclasses.replace(found, promises=(broken, *others))]).splitlines()
+    assert lines[-1].rstrip().endswith(f"broken: {first.encoder} scores .50")
 
 
 def test_what_does_not_fit_in_the_budget_is_said(small, monkeypatch):

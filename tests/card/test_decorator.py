@@ -83,7 +83,8 @@ def test_a_misspelt_or_missing_field_is_named():
 def test_what_most_cards_say_need_not_be_said():
     unsaid = ("factor_kinds", "needs", "bounds", "best")
     short = unweave.metric(**{name: value for name, value in FIELDS.items() if name not in unsaid})(half)
-    assert short.card == unweave.metric(**FIELDS)(half).card
+    usual = {"version": 1, "identity_tolerance": 1e-6, "order_tolerance": 0.0, "undefined_with": (), "raw_range": ""}
+    assert short.card == unweave.metric(**FIELDS)(half).card == unweave.metric(**FIELDS, **usual)(half).card
 
 
 def test_values_at_the_edge_make_sense():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unweave import InputError, OptionError
-from unweave.datasets import DSprites, Factor, GridDataSet, load, small_sprites
+from unweave.datasets import ColouredShapes, DSprites, Factor, GridDataSet, load, small_sprites
 from unweave.datasets.interface import TabledDataSet
 from unweave.evidence import Evidence
 from unweave.metrics import factor_vae_score
@@ -38,6 +38,13 @@ def test_a_sample_is_reproducible_and_uniform():
     assert np.array_equal(first.images, again.images)
     assert np.array_equal(first.factors, sprites.factors(first.indices))
     assert np.bincount(sprites.places(sprites.sample_indices(30_000, rng=0))[:, 0]) == pytest.approx(10_000, rel=0.05)
+
+
+@pytest.mark.parametrize("make", [small_sprites, lambda: DSprites(20), ColouredShapes, lambda: ColouredShapes(9)])
+def test_images_have_the_shape_that_is_stated(make):
+    made = make()
+    assert made.images([0, 3]).shape[1:] == made.image_shape
+    assert f"({len(made)} images of {made.image_shape}, factors {', '.join(made.factor_names)})" in repr(made)
 
 
 def test_fingerprints_tell_data_sets_apart():

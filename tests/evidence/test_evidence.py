@@ -100,6 +100,47 @@ def test_memory_does_not_change_the_fingerprint(same):
     assert evidence(factors=same).fingerprint == evidence().fingerprint
 
 
+@pytest.mark.parametrize("name", ["mcc", "r2", "sap", "mig", "factor_vae_score", "irs", "t_mex", "explicitness"])
+@pytest.mark.parametrize(
+    "stored",
+    [
+        np.ascontiguousarray,
+        np.asfortranarray,
+        lambda codes: np.repeat(codes, 2, axis=0)[::2],
+        lambda codes: codes.T.copy().T,
+    ],
+)
+def test_scores_are_the_same_however_codes_are_stored(name, stored):
+    """To the last digit, for rows or columns first and for float32, also where means are far from 0."""
+    rng, metric = np.random.default_rng(0), metrics.CATALOGUE[name]
+    factors = rng.normal(size=(300, 3))
+    codes = (factors @ rng.normal(size=(3, 5)) + [0.0, 0.0, 1e3, 0.0, 0.0]).astype(np.float32)
+    codes[:, 4] = 7.0
+    kept = codes.copy()
+    score = metric(factors, stored(codes))
+    assert score == metric(Evidence(factors, codes.astype(np.float64)))
+    assert score == metric(np.asfortranarray(factors), stored(codes).astype(np.float64))
+    np.testing.assert_array_equal(codes, kept)
+
+
+def test_evidence_does_not_change_with_the_arrays_it_was_built_from():
+    factors, codes = FACTORS.copy(), CODES.copy()
+    found = Evidence(factors, codes)
+    before = metrics.mcc(found)
+    for array in (factors, codes):
+        assert array.flags.writeable
+        array[:] = array[::-1] ** 2
+    np.testing.assert_array_equal(found.codes, CODES)
+    assert metrics.mcc(found.rows(np.arange(30))) == before
+
+
+def test_a_call_leaves_its_arrays_as_they_are():
+    factors, codes = FACTORS.copy(), CODES.copy()
+    metrics.mcc(factors, codes)
+    codes[0] = 1.0  # still writeable
+    assert factors.flags.writeable
+
+
 def test_rows_take_an_index_a_list_or_a_mask():
     found = evidence(row_groups=["a", "b", "c"] * 10)
     mask = np.arange(30) % 3 != 1

@@ -322,13 +322,6 @@ def test_missing_values_are_refused_with_columns_and_counts():
     )
 
 
-def test_many_columns_are_not_all_listed():
-    with pytest.raises(InputError, match=r"code 'code 4' \(1\) and 15 more columns; fill"):
-        Evidence(codes=np.full((1, 20), NAN))
-    with pytest.raises(InputError, match=r"code 'code 4' \(1\) and 1 more column; fill"):
-        Evidence(codes=np.full((1, 6), NAN))
-
-
 @pytest.mark.parametrize(
     "column",
     [
@@ -412,9 +405,11 @@ def test_factors_whose_squares_are_lost(scale):
         Evidence({"a": [scale, 2 * scale, 3 * scale]})
 
 
-@pytest.mark.parametrize(("n_columns", "end"), [(5, r"code 'code 4' \(2\); fill"), (6, r"\(2\) and 1 more column")])
+@pytest.mark.parametrize(
+    ("n_columns", "end"), [(5, "; fill"), (6, " and 1 more column; fill"), (20, " and 15 more columns; fill")]
+)
 def test_five_columns_are_listed(n_columns, end):
-    with pytest.raises(InputError, match=f"missing in 2 of 3 rows: .*{end}"):
+    with pytest.raises(InputError, match=rf"missing in 2 of 3 rows: .*code 'code 4' \(2\){end}"):
         Evidence(codes=np.vstack([np.full((2, n_columns), NAN), np.ones(n_columns)]))
 
 

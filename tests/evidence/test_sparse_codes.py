@@ -27,6 +27,12 @@ def test_sparse_equals_dense(name, container):
         np.testing.assert_allclose(found.parts[part], numbers, atol=1e-10)
 
 
+def test_assumptions_about_factors_of_many_rows_need_no_dense_codes():
+    concepts = (RNG.random((2_500, 3)) < 0.3).astype(float)
+    codes = concepts * RNG.random((2_500, 3))
+    assert mcc(concepts, sparse.csr_array(codes)).raw == pytest.approx(mcc(concepts, codes).raw, abs=1e-12)
+
+
 @pytest.mark.parametrize("name", PROBED)
 @pytest.mark.parametrize("kinds", [None, "categorical"])
 def test_linear_probes_of_sparse_codes_equal_dense_ones(name, kinds):

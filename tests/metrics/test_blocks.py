@@ -22,7 +22,6 @@ from unweave.metrics import (
 )
 
 PAIRED = [name for name, metric in CATALOGUE.items() if metric.card.needs == ("factors", "codes")]
-SLOW = {"identification", "factors_invariance", "representations_invariance"}
 TAKEN = [name for name in PAIRED if CATALOGUE[name].card.takes_code_groups]
 # metrics of all codes together, for which blocks do not matter
 OF_ALL_CODES = {"r2", "weak_mcc", "procrustes_distance", "orthogonality_error", "explicitness", "infomec_explicitness"}
@@ -53,11 +52,12 @@ def in_blocks_of_one():
         [codes[:, [i]] for i in range(3)],
         {"a": codes[:, :1], "b": codes[:, 1], "c": codes[:, 2]},
     )
-    grouped = Evidence(factors, codes, code_groups={"last": [2], "first": [0]})
-    return Evidence(factors, codes), [Evidence(factors, one) for one in blocks], grouped
+    others = {"nuisances": rng.normal(size=120), "target": rng.integers(0, 2, 120)}
+    grouped = Evidence(factors, codes, code_groups={"last": [2], "first": [0]}, **others)
+    return Evidence(factors, codes, **others), [Evidence(factors, one, **others) for one in blocks], grouped
 
 
-@pytest.mark.parametrize("name", [name for name in PAIRED if name not in SLOW])
+@pytest.mark.parametrize("name", [*PAIRED, "nuisances_invariance", "concept_task_leakage"])
 def test_a_block_of_one_code_is_the_code(name):
     codes, blocks, groups = in_blocks_of_one()
     alone, grouped = CATALOGUE[name](codes), CATALOGUE[name](groups)
@@ -444,3 +444,20 @@ def test_the_answer_and_the_page_are_about_blocks(tmp_path):
     assert next(iter(again.data.representations.values())).unit_names == ("a", "b")
     found.to_html(tmp_path / "page.html")
     assert '"row_names": ["a", "b"]' in (tmp_path / "page.html").read_text()
+
+
+def test_the_answer_and_the_page_are_about_blocks_of_factors(tmp_path):
+    factors, blocks, groups = colours(200)
+    table = np.hstack(list(factors.values()))
+    options = {"factor_groups": groups, "metrics": ["identification", "mcc"], "quick": True, "progress": False}
+    found = unweave.evaluate(table, blocks, **options)
+    assert "All 3 factors have codes of their own." in str(found)
+    assert [tick.get_text() for tick in found.plot("matrix").axes[0].get_xticklabels()] == [
+        "colour",
+        "pose",
+        "factor 5",
+    ]
+    assert str(unweave.Evaluation.from_json(found.to_json())) == str(found)
+    found.to_html(tmp_path / "page.html")
+    assert '"column_names": ["colour", "pose", "factor 5"]' in (tmp_path / "page.html").read_text()
+    unweave.evaluate(table[:, :5], blocks, **options).to_html(tmp_path / "page.html")  # no factor has a small plot

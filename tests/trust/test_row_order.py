@@ -351,3 +351,15 @@ def test_a_factor_that_nearly_repeats_has_no_test_but_by_groups(period):
 def test_a_series_that_does_not_repeat_is_shifted():
     known = [row_order(unrelated(1000, 0.9, seed)) for seed in range(20)]
     assert {(each.kind, each.period) for each in known} == {("series", 0)}
+
+
+def test_rows_sorted_by_environments_are_no_series():
+    """They were "periodic", and every score got a caution."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(["observational", "cause", "effect"], 300)
+    cause = np.where(labels == "cause", 1.5, 0.0) + rng.normal(size=900)
+    effect = np.where(labels == "effect", -1.0, 0.9 * cause) + 0.5 * rng.normal(size=900)
+    table = np.column_stack([cause, effect, np.full(900, 0.1)])
+    assert row_order(Evidence(table, table, environments=labels)).kind == "exchangeable"
+    walk = table + 0.5 * rng.normal(size=(900, 3)).cumsum(axis=0)
+    assert row_order(Evidence(walk, walk, environments=labels)).kind == "series"

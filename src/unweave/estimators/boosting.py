@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from unweave.arrays import FloatArray
 from unweave.estimators.counts import edges_in_gaps
 
-BINS = 256  # bin numbers fit one byte, and sums over 16 x 16 bins take two short loops
+BINS, FEW_BINS = 256, 64  # bin numbers fit one byte, and sums over 16 x 16 or 4 x 16 bins take two short loops
 CELLS_IN_CACHE = 2**17
 COLUMNS_TOGETHER = 1024  # codes times targets that are grown together: more do not fit the cache
 FEW_COLUMNS = 256
@@ -33,9 +33,9 @@ class BinnedCodes:
     sums: csr_array
 
     @staticmethod
-    def edges_of(codes: FloatArray) -> tuple[FloatArray, ...]:
-        """Inner edges of 255 bins of about equal mass for every code, each in a gap between values."""
-        return tuple(edges_in_gaps(column, BINS - 1) for column in codes.T)
+    def edges_of(codes: FloatArray, bins: int = BINS) -> tuple[FloatArray, ...]:
+        """Inner edges of bins of about equal mass for every code, each in a gap between values."""
+        return tuple(edges_in_gaps(column, bins - 1) for column in codes.T)
 
     @classmethod
     def of(cls, codes: FloatArray) -> BinnedCodes:
@@ -50,7 +50,8 @@ class BinnedCodes:
         cells = bins * np.int32(n_codes) + np.arange(n_codes, dtype=np.int32)[:, None]
         rows = np.broadcast_to(np.arange(n_rows, dtype=np.int32), bins.shape)
         ones = np.ones(bins.size, dtype=np.float32)
-        sums = csr_array((ones, (cells.ravel(), rows.ravel())), shape=(BINS * n_codes, n_rows))
+        n_bins = FEW_BINS if max(map(len, edges)) < FEW_BINS else BINS
+        sums = csr_array((ones, (cells.ravel(), rows.ravel())), shape=(n_bins * n_codes, n_rows))
         return cls(edges, bins, sums)
 
     def below(self, weights: Floats) -> Floats:
@@ -59,16 +60,16 @@ class BinnedCodes:
             sums = np.column_stack([self.sums @ np.ascontiguousarray(column) for column in weights.T])
         else:
             sums = np.asarray(self.sums @ weights)
-        found = sums.reshape(16, 16, len(self.bins), -1)
+        found = sums.reshape(-1, 16, len(self.bins), weights.shape[1])
         if found[0, 0].size <= FEW_COLUMNS:
             np.cumsum(found, axis=1, out=found)
             found[1:] += np.cumsum(found[:, 15], axis=0)[:-1, None]
         else:  # the same additions in loops, which are faster for many columns
             for bin_number in range(1, 16):
                 found[:, bin_number] += found[:, bin_number - 1]
-            for page in range(1, 16):
+            for page in range(1, len(found)):
                 found[page] += found[page - 1, 15]
-        return found.reshape(BINS, *found.shape[2:])
+        return found.reshape(-1, *found.shape[2:])
 
 
 def bin_numbers(edges: Sequence[FloatArray], codes: FloatArray) -> Bytes:
@@ -133,7 +134,7 @@ def best_split(
     limit = np.where(rows < 2 * min_leaf, HUGE, min_leaf * (rows - min_leaf) - 0.5).astype(np.float32)
     gains, best = np.empty_like(sums[0]), np.zeros_like(mean)
     at_once = max(1, CELLS_IN_CACHE // mean.size)
-    for start in range(0, BINS, at_once):
+    for start in range(0, len(gains), at_once):
         part = slice(start, start + at_once)
         gain = np.multiply(sums[1][part], mean, out=gains[part])
         np.subtract(sums[0][part], gain, out=gain)
@@ -148,7 +149,7 @@ def best_split(
     cuts = gains[:, column].argmax(axis=0)
     gain = best[column] * rows[column]
     none = ~(gain > least)
-    cuts[none], gain[none] = BINS - 1, 0.0
+    cuts[none], gain[none] = len(gains) - 1, 0.0
     left = [part[cuts, column] for part in sums]
     sides = left, [gradients[column] - left[0], rows[column] - left[1]]
     means = np.stack([total / np.maximum(number, 1) for total, number in sides])
@@ -184,7 +185,7 @@ def grown(
             first = binned.below(np.ascontiguousarray(weights.T))
             half = first.shape[2] // 2
             sums = _children(first[:, :, :half], sums[0]), _children(first[:, :, half:], sums[1])
-        flat = sums[0].reshape(BINS, -1), sums[1].reshape(BINS, -1)
+        flat = sums[0].reshape(len(sums[0]), -1), sums[1].reshape(len(sums[1]), -1)
         codes_of_nodes, cuts_of_nodes, gains, means = best_split(flat, n_codes, min_leaf, np.tile(least, 2**level))
         code, cut = codes_of_nodes.reshape(2**level, -1), cuts_of_nodes.reshape(2**level, -1)
         gain = gains.reshape(2**level, -1)

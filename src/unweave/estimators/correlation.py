@@ -149,22 +149,24 @@ def _means_and_norms(codes: FloatArray, sums: FloatArray, squares: FloatArray) -
         precise = (left > 0.1 * squares) & (squares > 10 * SMALLEST_SQUARES)
         norms = np.sqrt(np.where(precise, left, 0.0))
     for i in np.flatnonzero(~precise).tolist():  # much cancellation, so that the column has to be centred
-        means[i] = codes[:, i].mean()
-        norms[i] = _norm(codes[:, i] - means[i])
+        column = codes[:, i].astype(np.float64)
+        means[i] = column.mean()
+        norms[i] = _norm(column - means[i])
     return means, norms
 
 
 def row_blocks(*tables: FloatArray) -> Iterator[list[FloatArray]]:
-    """Yield blocks of rows of all tables, row by row; tables with columns first are copied to a buffer in cache.
+    """Yield blocks of rows of all tables, row by row; other tables are copied to a buffer in cache.
 
-    Sums over blocks are therefore the same to the last digit whether the tables have rows or columns first.
+    Sums over blocks are therefore the same to the last digit for rows or columns first, and for float32.
 
     >>> [[part.tolist() for part in block] for block in row_blocks(np.array([[1.0], [2.0]]), np.array([[3.0], [4.0]]))]
     [[[[1.0], [2.0]], [[3.0], [4.0]]]]
     """
     n_rows, width = len(tables[0]), sum(table.shape[1] for table in tables)
     n_block = min(n_rows, max(NUMBERS_IN_CACHE // max(width, 1), FEWEST_ROWS_IN_BLOCK))
-    buffers = [None if table.flags.c_contiguous else np.empty((n_block, table.shape[1])) for table in tables]
+    as_rows = [table.flags.c_contiguous and table.dtype == np.float64 for table in tables]
+    buffers = [None if row else np.empty((n_block, t.shape[1])) for row, t in zip(as_rows, tables, strict=True)]
     for start in range(0, n_rows, n_block):
         parts = [table[start : start + n_block] for table in tables]
         for k, buffer in enumerate(buffers):

@@ -69,10 +69,12 @@ def edges_in_gaps(column: FloatArray, bins: int) -> FloatArray:
     """
     ascending = np.sort(column)
     gaps = np.diff(ascending)
+    if not gaps.size:
+        return gaps
     starts = np.unique((np.arange(bins - 1) * gaps.size) // (bins - 1))
-    windows = np.split(gaps, starts[1:])
-    widest = np.array([start + window.argmax() for start, window in zip(starts, windows, strict=True) if window.size])
-    widest = widest[gaps[widest] > 0] if gaps.size else np.empty(0, dtype=np.intp)
+    largest = np.maximum.reduceat(gaps, starts)
+    at_largest = np.flatnonzero(gaps == np.repeat(largest, np.diff(starts, append=gaps.size)))
+    widest = at_largest[np.searchsorted(at_largest, starts)][largest > 0]  # the first of equal gaps in every window
     return np.asarray((ascending[widest] + ascending[widest + 1]) / 2)
 
 

@@ -167,7 +167,7 @@ class LinearFolds:
             return None
         centre, spread = centre[live], norms[live] / np.sqrt(rows.size)
         inverse = 1 / np.where(spread > 1e-12 * np.abs(centre), spread, 1.0)
-        standardised = np.take(codes if live.all() else codes[:, live], rows, axis=0)
+        standardised = np.take(codes if live.all() else codes[:, live], rows, axis=0).astype(np.float64, copy=False)
         grams, sums = [], []
         for start, stop in itertools.pairwise(starts.tolist()):
             gram, total = np.zeros((centre.size, centre.size)), np.zeros(centre.size)

@@ -120,38 +120,6 @@ class SparseColumns:
         return np.asarray(sums, dtype=np.float64)
 
 
-def sparse_edges(entries: FloatArray, n_zeros: int, bins: int, binning: Binning = "equal_mass") -> FloatArray:
-    """Inner edges of the bins, from ascending nonzero entries and the number of zeros, as `bin_edges` computes them.
-
-    >>> sparse_edges(np.array([1.0, 2.0, 3.0]), 7, 5).tolist()
-    [1.0, 2.0, 3.0]
-    """
-    if binning == "equal_width":
-        ends = np.r_[entries[:1], entries[-1:], [0.0] if n_zeros else []]
-        return np.linspace(ends.min(), ends.max(), bins + 1)[1:-1]
-    n, n_negative = entries.size + n_zeros, int(np.searchsorted(entries, 0.0))
-
-    def at(places: np.ndarray) -> FloatArray:
-        """Order statistics of the whole column, zeros included, at these ranks."""
-        if not entries.size:
-            return np.zeros(places.size)
-        entry = np.where(places < n_negative, places, np.maximum(places - n_zeros, 0))
-        in_zeros = (places >= n_negative) & (places < n_negative + n_zeros)
-        return np.where(in_zeros, 0.0, entries[np.minimum(entry, entries.size - 1)])
-
-    edges = at((np.arange(1, bins) * n) // bins)
-    # an edge at the smallest value would leave the first bin empty
-    if (edges[1:] != edges[:-1]).all() and (not edges.size or edges[0] > at(np.zeros(1, dtype=np.intp))[0]):
-        return edges
-    distinct = entries[np.r_[True, entries[1:] != entries[:-1]]] if entries.size else entries
-    values = np.insert(distinct, np.searchsorted(distinct, 0.0), 0.0) if n_zeros else distinct
-    if values.size - 1 < bins:
-        return values[1:]
-    atoms = edges[1:][edges[1:] == edges[:-1]]
-    following = np.searchsorted(values, atoms, side="right")
-    return np.unique(np.r_[edges, values[following[following < values.size]]])
-
-
 def sparse_information_matrix(
     codes: SparseColumns, factor_labels: Sequence[Labels], bins: int, binning: Binning = "equal_mass"
 ) -> tuple[FloatArray, FloatArray]:
@@ -170,38 +138,84 @@ def sparse_information_matrix(
     entropies = np.zeros(codes.shape[1])
     for block in codes.blocks():
         part = codes.columns(block)
-        n_columns = part.shape[1]
-        labels, zero = _labels(part, bins, binning)
-        n_labels = int(max(labels.max(initial=0), zero.max(initial=0))) + 1
-        cells = part.column_of_entry * n_labels + labels
-        of_zeros = np.arange(n_columns) * n_labels + zero
-        totals = np.bincount(cells, minlength=n_columns * n_labels)
-        np.add.at(totals, of_zeros, part.n_zeros)
-        of_codes = count_log_count[totals].reshape(n_columns, n_labels).sum(axis=1)
-        filled = (totals.reshape(n_columns, n_labels) > 0).sum(axis=1)
+        cells, of_zeros, starts = bins_of_entries(part, bins, binning)
+        n_cells = max(int(cells.max(initial=0)), int(of_zeros.max(initial=0))) + 1
+        totals = np.bincount(cells, minlength=n_cells)
+        totals[of_zeros] += part.n_zeros
+        of_codes = np.add.reduceat(count_log_count[totals], starts)
+        filled = np.add.reduceat((totals > 0).astype(np.intp), starts)
         entropies[block] = np.log(n) - of_codes / n
         for j, (labels_of_factor, margin) in enumerate(zip(factor_labels, margins, strict=True)):
-            counts = np.bincount(
-                cells * margin.size + labels_of_factor[part.rows], minlength=n_columns * n_labels * margin.size
-            ).reshape(n_columns, n_labels, margin.size)
-            counts[np.arange(n_columns), zero] += margin - counts.sum(axis=1)
-            together = count_log_count[counts].sum(axis=(1, 2))
+            joint = cells * margin.size + labels_of_factor[part.rows]
+            counts = np.bincount(joint, minlength=n_cells * margin.size).reshape(n_cells, margin.size)
+            counts[of_zeros] += margin - np.add.reduceat(counts, starts)
+            together = np.add.reduceat(count_log_count[counts].sum(axis=1), starts)
             found = np.log(n) + (together - of_codes - of_factors[j]) / n
             information[block, j] = found * ((filled > 1) & ((margin > 0).sum() > 1))
     return np.maximum(information, 0.0), np.maximum(entropies, 0.0)
 
 
-def _labels(part: SparseColumns, bins: int, binning: Binning) -> tuple[np.ndarray, np.ndarray]:
-    """Bin of every nonzero entry, and the bin of zero in every column."""
-    order = part.ascending_order()
-    ascending = part.values[order]
-    labels, zero = np.empty(ascending.size, dtype=np.intp), np.zeros(part.shape[1], dtype=np.intp)
-    for i, (start, stop) in enumerate(zip(part.starts[:-1].tolist(), part.starts[1:].tolist(), strict=True)):
-        entries = ascending[start:stop]
-        edges = sparse_edges(entries, part.n_rows - entries.size, bins, binning)
-        labels[order[start:stop]] = np.searchsorted(edges, entries, side="right")
-        zero[i] = np.searchsorted(edges, 0.0, side="right")
-    return labels, zero
+def bins_of_entries(
+    part: SparseColumns, bins: int, binning: Binning
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Bins as `bin_edges` computes them, numbered over all columns: of the entries, of the zeros, and the first ones.
+
+    >>> columns = SparseColumns(10, np.array([3.0, 1.0, 2.0]), np.array([0, 4, 7]), np.array([0, 3]))
+    >>> [bins.tolist() for bins in bins_of_entries(columns, 5, "equal_mass")]
+    [[3, 1, 2], [0], [0]]
+    """
+    n_columns = part.shape[1]
+    every, column = np.arange(n_columns), part.column_of_entry
+    values, of = np.r_[part.values, np.zeros(n_columns)], np.r_[column, every]  # one entry for all zeros of a column
+    sizes = np.r_[np.ones(column.size, dtype=np.intp), part.n_zeros]
+    within = (_mass_labels if binning == "equal_mass" else _width_labels)(values, of, sizes, part.n_rows, bins)
+    widest = np.zeros(n_columns, dtype=np.intp)
+    np.maximum.at(widest, of, within)
+    starts = np.r_[0, np.cumsum(widest + 1)[:-1]]
+    cells = starts[of] + within
+    return cells[: column.size], cells[column.size :], starts
+
+
+def _mass_labels(
+    values: FloatArray, of: NDArray[np.intp], sizes: NDArray[np.intp], n_rows: int, bins: int
+) -> NDArray[np.intp]:
+    """Bins of equal mass of values that occur ``sizes`` times in the column ``of``."""
+    order = np.lexsort((values, of))
+    order = order[sizes[order] > 0]
+    ascending, column = values[order], of[order]
+    new_column = np.r_[True, column[1:] != column[:-1]]
+    first = np.flatnonzero(new_column | np.r_[True, ascending[1:] != ascending[:-1]])  # of every distinct value
+    run = np.cumsum(np.bincount(first, minlength=order.size)) - 1
+    size, of_run, opens = np.add.reduceat(sizes[order], first), column[first], new_column[first]
+    stop = np.cumsum(size) - of_run * n_rows  # number of rows of the column up to this value
+    # the place of the k-th edge is k n_rows // bins, so that so many edges are at this value or below
+    below = np.clip((stop * bins + n_rows - 1) // n_rows - 1, 0, bins - 1)
+    n_edges = below - np.where(opens, 0, np.r_[0, below[:-1]])
+    n_columns = int(of.max()) + 1
+    plain = np.bincount(of_run, weights=(n_edges > 1) | (opens & (n_edges > 0)), minlength=n_columns) == 0
+    few = np.bincount(of_run, minlength=n_columns) <= bins
+    # an edge at the smallest value would leave the first bin empty, and a value with two edges has a bin of its own
+    after = np.r_[False, n_edges[:-1] > 1] & ~opens
+    edge = np.where(plain[of_run], n_edges > 0, np.where(few[of_run], True, (n_edges > 0) | after)) & ~opens
+    passed = np.cumsum(edge)
+    labels = np.zeros(values.size, dtype=np.intp)
+    labels[order] = (passed - passed[np.flatnonzero(opens)][of_run])[run]
+    return labels
+
+
+def _width_labels(
+    values: FloatArray, of: NDArray[np.intp], sizes: NDArray[np.intp], n_rows: int, bins: int
+) -> NDArray[np.intp]:
+    """Bins of equal width between the smallest and the largest value of the column ``of``."""
+    lowest, highest = np.full((2, int(of.max()) + 1), [[np.inf], [-np.inf]])
+    occurs = sizes > 0
+    np.minimum.at(lowest, of[occurs], values[occurs])
+    np.maximum.at(highest, of[occurs], values[occurs])
+    start, step = lowest[of], ((highest - lowest) / bins)[of]
+    share = np.divide(values - start, step, out=np.zeros_like(values), where=step > 0)
+    label = np.clip(share, 0, bins - 1).astype(np.intp)
+    label += (label + 1 < bins) & (values >= (label + 1) * step + start)  # edges as numpy.linspace rounds them
+    return np.maximum(label - ((label > 0) & (values < label * step + start)), 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from scipy import stats
 from unweave.arrays import FloatArray, Rows
 from unweave.codec import plain_data
 from unweave.errors import InputError, OptionError
-from unweave.estimators.boosting import BinnedCodes, Boosting, bin_numbers
+from unweave.estimators.boosting import BINS, FEW_BINS, BinnedCodes, Boosting, bin_numbers
 from unweave.estimators.linear_probes import Linear
 from unweave.estimators.probes import Probe
 from unweave.estimators.protocols import own_or_default
@@ -271,7 +271,12 @@ def _distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
 
 BOOSTING = Boosting(n_trees=60, depth=3, learning_rate=0.15, min_leaf=5)
 
-MOST_CODES_OF_TREES = 40
+MOST_CODES_OF_TREES, FEW_ROWS_OF_TREES = 40, 2500
+
+
+def _bins(n_rows: int) -> int:
+    """Bins of a code: fewer of few rows, for which time is spent on bins and not on rows."""
+    return FEW_BINS if n_rows < FEW_ROWS_OF_TREES else BINS
 
 
 def _boosted(codes: FloatArray) -> Callable[[FloatArray], Predict]:
@@ -281,7 +286,8 @@ def _boosted(codes: FloatArray) -> Callable[[FloatArray], Predict]:
     codes of its own, so that its score does not depend on other factors.
     """
     if codes.shape[1] <= MOST_CODES_OF_TREES + MOST_COMPONENTS:
-        binned = BinnedCodes.of(codes)
+        edges = BinnedCodes.edges_of(codes, _bins(len(codes)))
+        binned = BinnedCodes.at(edges, bin_numbers(edges, codes))
         return lambda targets: BOOSTING.fit(binned, targets).predict
     components = _components(codes)[0]
     views = np.hstack([codes, np.abs(codes - np.median(codes, axis=0))])
@@ -299,8 +305,9 @@ def _boosted(codes: FloatArray) -> Callable[[FloatArray], Predict]:
         def inputs(given: FloatArray) -> FloatArray:
             return np.hstack([given[:, every], components(given)])
 
-        edges = BinnedCodes.edges_of(inputs(codes))
-        bins = bin_numbers(edges, inputs(codes))
+        seen = inputs(codes)
+        edges = BinnedCodes.edges_of(seen, _bins(len(seen)))
+        bins = bin_numbers(edges, seen)
         fits = [
             BOOSTING.fit(BinnedCodes.at(tuple(edges[i] for i in own), bins[own]), target[:, None])
             for own, target in zip(used, targets.T, strict=True)

@@ -247,7 +247,11 @@ class Columns(Protocol):
 
     @property
     def table(self) -> FloatArray:
-        """All values (rows x columns); raises an error if they are not stored."""
+        """All values (rows x columns), column by column; raises an error if they are not stored."""
+
+    @property
+    def stored(self) -> FloatArray:
+        """All values in the order in which they are stored; raises an error if they are not."""
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
@@ -267,7 +271,8 @@ FIRST_ROWS = 100
 class DenseColumns:
     """A table of numbers, made read-only so that results that were computed from it stay valid.
 
-    ``stored`` has rows or columns first, as it was given; `table` has columns first, and is made when it is needed.
+    ``stored`` has rows or columns first, and float64 or float32, as it was given; `table` has columns of float64, and
+    is made when it is needed.
 
     >>> DenseColumns(np.array([[1.0, 2.0], [1.0, 3.0]])).constant.tolist()
     [True, False]
@@ -284,7 +289,8 @@ class DenseColumns:
     @functools.cached_property
     def table(self) -> FloatArray:
         """The numbers, column by column."""
-        table = self.stored if self.stored.flags.f_contiguous else copied(self.stored)
+        is_table = self.stored.flags.f_contiguous and self.stored.dtype == np.float64
+        table = self.stored if is_table else copied(self.stored)
         table.flags.writeable = False
         return table
 
@@ -346,6 +352,8 @@ class SparseEntries:
             "codes.toarray() if it fits in memory."
         )
 
+    stored = table
+
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Values, rows and starts of the entries."""
@@ -375,6 +383,8 @@ class BlockTotals:
     def table(self) -> FloatArray:
         """Raises `NeedsRows`, as everything does that needs single rows."""
         raise NeedsRows
+
+    stored = table
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
@@ -445,7 +455,8 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None, bor
     """Table from numpy, a tensor, a pandas, polars or pyarrow table, a mapping of columns, or nested lists.
 
     ``what`` is the singular word for a column ('factor', 'code'), which messages and default names use. If
-    ``borrowed``, an array of float64 is not copied: the table may then be used only as long as nobody changes it.
+    ``borrowed``, an array of float64, or codes of float32, are not copied: the table may then be used only as long as
+    nobody changes it.
 
     >>> read_table([[1, 2], [3, 4]], "code").names
     ('code 0', 'code 1')
@@ -454,8 +465,8 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None, bor
     """
     if type(given) is np.ndarray and given.ndim == 2 and given.size and given.dtype.kind == "f":  # the usual case
         n_columns = given.shape[1]
-        kept = borrowed and given.dtype == np.float64 and given.flags.forc
-        values = given.view() if kept else copied(given)
+        kept = borrowed and given.dtype in (np.float64, np.float32 if what == "code" else np.float64)
+        values = given.view() if kept and given.flags.forc else copied(given)
         known = _default_names(what, n_columns) if names is None else _checked_names(names, n_columns, what)
         return Table(what, values, known, (None,) * n_columns)
     columns, listed, index = _columns_of(given, what)

@@ -90,13 +90,14 @@ class Derivable:
         return self.code_columns.table
 
     @property
-    def stored(self) -> tuple[FloatArray, FloatArray]:
-        """Factors and codes with rows or columns first, as they were given, for computations that take either."""
-        factors, codes = (
-            columns.stored if isinstance(columns, DenseColumns) else columns.table
-            for columns in (self.factor_columns, self.code_columns)
-        )
-        return factors, codes
+    def stored_factors(self) -> FloatArray:
+        """The factors with rows or columns first, as they were given, for computations that take either."""
+        return self.factor_columns.stored
+
+    @property
+    def stored_codes(self) -> FloatArray:
+        """The codes with rows or columns first, as they were given, for computations that take either."""
+        return self.code_columns.stored
 
     @property
     def sparse_codes(self) -> SparseColumns | None:
@@ -164,7 +165,7 @@ class Derivable:
             return None
         if self.all_rows is not None or self.sparse_codes is not None:
             return None
-        return same_rows(*self.stored)
+        return same_rows(self.stored_factors, self.stored_codes)
 
     @property
     def _units(self) -> Rows | None:

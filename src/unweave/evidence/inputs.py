@@ -302,7 +302,8 @@ def _counting(table: Table) -> list[str]:
     values = table.values
     if values.shape[0] < 20:
         return []
-    likely = np.flatnonzero((values[1:4] - values[:3] == 1).all(axis=0))
+    with np.errstate(invalid="ignore"):  # infinite values are refused later, by a sentence
+        likely = np.flatnonzero((values[1:4] - values[:3] == 1).all(axis=0))
     return [table.names[j] for j in likely if (np.diff(values[:, j]) == 1).all()]
 
 

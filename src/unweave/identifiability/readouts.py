@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -526,18 +526,26 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
     # joint functions of own codes, such as sine and cosine; and maps from one code with jumps
     jumps = best.one_code < worth[pool[0]] - LEAST_JUMP
     if jumps or (pool.size > 1 and best.own_codes < 0.9):
-        few = functools.cache(functools.partial(_Few, model, j, some))
-        for length in (k for k in KERNEL_LENGTHS if k <= pool.size and (k > 1 or jumps)):
-            lowest = float(unmixed[pool[:length]].min())
-            if lowest <= (best.one_code if length == 1 else best.own_codes):
-                continue
-            used = columns[some][:, : widths[length - 1]]
-            readout = few().readout(normal_scores(used) if used.shape[1] > 1 else clipped_values(used), used.shape[1])
-            value, error = readout.r2 * lowest, readout.r2_error * lowest
-            if length == 1 and value > best.one_code:
-                best = replace(best, one_code=value, one_code_error=error, shape="folded")
-            if value > best.own_codes:
-                best = _with_block(best, readout, lowest, pool[:length])
+        lengths = [k for k in KERNEL_LENGTHS if k <= pool.size and (k > 1 or jumps)]
+        blocks = [(pool[:length], columns[some][:, : widths[length - 1]]) for length in lengths]
+        best = _by_kernels(best, blocks, unmixed, functools.cache(functools.partial(_Few, model, j, some)))
+    return best
+
+
+def _by_kernels(
+    best: OwnCodes, blocks: list[tuple[Rows, FloatArray]], unmixed: FloatArray, few: Callable[[], _Few]
+) -> OwnCodes:
+    """The best recovery so far, or by kernels on these blocks and their columns; others are not fitted."""
+    for block, used in blocks:
+        lowest, single = float(unmixed[block].min()), block.size == 1
+        if lowest <= (best.one_code if single else best.own_codes):
+            continue
+        readout = few().readout(normal_scores(used) if used.shape[1] > 1 else clipped_values(used), used.shape[1])
+        value, error = readout.r2 * lowest, readout.r2_error * lowest
+        if single and value > best.one_code:
+            best = replace(best, one_code=value, one_code_error=error, shape="folded")
+        if value > best.own_codes:
+            best = _with_block(best, readout, lowest, block)
     return best
 
 

@@ -178,7 +178,8 @@ class FactorTerms:
         """The factor on some of the rows, with functions that are orthonormal on them."""
         target = self.target[index] - self.target[index].mean(axis=0)
         functions, pairs = (ordered_basis(each[index]) for each in (self.functions, self.factors_of_pairs))
-        return replace(self, target=target, functions=functions, factors_of_pairs=pairs)
+        n_linear = min(self.n_linear, functions.shape[1])  # some classes may be missing
+        return replace(self, target=target, functions=functions, n_linear=n_linear, factors_of_pairs=pairs)
 
 
 def ordered_basis(columns: FloatArray) -> FloatArray:
@@ -367,12 +368,11 @@ class ResponseModel:
         self.design_of_blocks = [self.design[at] for at in self.rows_of_blocks]
         self.grams = np.stack([design.T @ design for design in self.design_of_blocks])
         self.counts = np.array([at.size for at in self.rows_of_blocks])
-        # copied once, because every fit needs them: a model of all functions has the Gram matrices themselves
-        self.grams_of_models = [
-            self.grams if model.size == p else self.grams[:, model[:, None], model] for model in self.models
-        ]
-        penalties = [self.penalty[model] for model in self.models]
-        self.inverses = list(map(self._inverses, self.grams_of_models, penalties))
+        self.inverses, self.grams_of_models = [], []
+        for model in self.models:
+            grams = self.grams if model.size == p else self.grams[:, model[:, None], model]
+            self.inverses.append(self._inverses(grams, self.penalty[model]))
+            self.grams_of_models.append(grams.sum(axis=0) + np.diag(self.penalty[model]))
         self.covariances = list(map(self._covariance, self.starts[:d], self.stops[:d]))
 
     def _covariance(self, start: int, stop: int) -> FloatArray:
@@ -451,7 +451,9 @@ class ResponseModel:
             model = self.models[i]
             fits[i] = self.inverses[i] @ left[:, model]
             held_out = fits[i][:-1]
-            explained = (held_out * (2 * products[:, model] - self.grams_of_models[i] @ held_out)).sum(axis=1)
+            # with the Gram matrix of a block, as (total + penalty - block) @ held_out = left: one matrix for all blocks
+            of_block = self.grams_of_models[i] @ held_out - left[:-1, model]
+            explained = (held_out * (2 * products[:, model] - of_block)).sum(axis=1)
             losses.append(squares - explained)
         loss = np.stack(losses)  # models x blocks x columns
         if together:

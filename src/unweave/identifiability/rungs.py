@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 Rung = Literal["one code", "own codes", "own direction", "readable", "joint", "folded", "absent", "implied"]
 
+RECOVERED: tuple[Rung, ...] = ("one code", "own codes", "own direction", "readable")
+
 PRESENT = 0.02  # largest p-value, and smallest recovery, of a factor that is present
 
 OF_DIRECTION, OF_READABLE = 0.85, 0.75  # shares that a rung has to reach of the rungs above it
@@ -76,9 +78,10 @@ class LadderRow:
     readable : float
         Recovery by the best readout: linear, own codes, kernel or trees.
     leakage : float
-        Share of the direction's variance that other factors and products of factors cause.
+        Share of the direction's variance that other factors and products of factors cause; of three and more factors,
+        only smooth functions and only unless ``quick``, so that it is at least this much.
     leaks_into : str
-        The factor with most of the leakage; "" if there is none.
+        The factor with most of the leakage; "" if there is none, or if several together have more.
     intervals : dict of name to (low, high)
         95 % intervals of the recoveries and of ``leakage``.
     floors : dict of name to float
@@ -182,8 +185,8 @@ class Ladder(SavedRecord):
         Share of the direction's variance of the factor in the row that the factor in the column causes; nan where
         factors are implied.
     quick : bool
-        Whether kernels, trees and the test of dependence were left out. ``readable`` is then a lower bound, and
-        "absent" means only that no linear readout and no own code was found.
+        Whether kernels, trees, products of factors and the test of dependence were left out. ``readable`` is then a
+        lower bound, and "absent" means only that no linear readout and no own code was found.
     n_rows : int
         Number of rows that were used.
     units : str
@@ -312,7 +315,7 @@ def ladder(
     baseline : table, optional
         Codes of an untrained twin for the same rows, as many as ``codes``; rows then have the gain over it.
     quick : bool
-        Leave out kernels, trees, the test of any dependence and the rotations of codes.
+        Leave out kernels, trees, products of factors, the test of any dependence and the rotations of codes.
     rng : int, Generator or None
         Seed of splits, permutations and rotations.
     **options
@@ -435,11 +438,8 @@ def _row(part: QuickPart, evidence: Evidence, k: int, test: _Read, *, quick: boo
         intervals |= _intervals_of_refits(readout, part, k, shares)
     more = _products_beyond(readout, k, shares.share)
     readout = replace(readout, leakage=readout.leakage + more, noise=readout.noise - more)
-    rung = _rung(recovered, readout)
-    if not _is_present(recovered, intervals, best, part):
-        alone = part.responses.unmixed[:, k] >= OWN
-        rung = "folded" if float(part.responses.worth[alone, k].max(initial=0.0)) >= FOLDED else "absent"
-    leaks = np.where(np.arange(part.free.size) != k, readout.by_factor, 0.0)
+    is_present = _is_present(recovered, intervals, best, part)
+    rung = _rung(recovered, readout) if is_present else _rung_of_unread(part, k)
     row = LadderRow(
         factor=names[k],
         rung=rung,
@@ -448,7 +448,7 @@ def _row(part: QuickPart, evidence: Evidence, k: int, test: _Read, *, quick: boo
         direction=recovered["direction"],
         readable=recovered["readable"],
         leakage=readout.leakage,
-        leaks_into=names[int(leaks.argmax())] if leaks.max() > LEAST_FLOOR else "",
+        leaks_into=_leaks_into(readout, k, names, is_present=is_present),
         intervals={} if scores_only else intervals,
         floors={"one_code": LEAST_FLOOR, "own_codes": LEAST_FLOOR, "direction": linear_floor, "readable": best.floor},
         noise=readout.noise,
@@ -459,7 +459,7 @@ def _row(part: QuickPart, evidence: Evidence, k: int, test: _Read, *, quick: boo
     )
     if not scores_only:
         row = replace(row, replicates=_replicates(row, part, k, best.readout))
-    return row if own.code < 0 else _with_codes(row, part, k)
+    return _with_codes(row, part, k)
 
 
 def _is_present(
@@ -518,6 +518,8 @@ def _replicates(row: LadderRow, part: QuickPart, k: int, best: Readout) -> dict[
 def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
     """The row with what is known of its best code and own codes."""
     own, names = part.own[k], part.codes.unit_names
+    if own.code < 0:
+        return row
     mixed = np.where(np.arange(part.free.size) != k, part.responses.share[own.code], 0.0)
     return replace(
         row,
@@ -527,6 +529,18 @@ def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
         code_noise=float(part.responses.noise[own.code]),
         mixed_with=tuple(part.names[part.free[j]] for j in np.argsort(-mixed, kind="stable") if mixed[j] >= MIXED_IN),
     )
+
+
+def _rung_of_unread(part: QuickPart, k: int) -> Rung:
+    alone = part.responses.unmixed[:, k] >= OWN
+    return "folded" if float(part.responses.worth[alone, k].max(initial=0.0)) >= FOLDED else "absent"
+
+
+def _leaks_into(readout: Readout, k: int, names: list[str], *, is_present: bool) -> str:
+    """The other factor with most of the leakage, unless several together have more; of an absent one, always."""
+    leaks = np.where(np.arange(len(names)) != k, readout.by_factor, 0.0)
+    together = readout.leakage - float(leaks.sum()) if is_present else 0.0
+    return names[int(leaks.argmax())] if leaks.max() > max(LEAST_FLOOR, together) else ""
 
 
 def _with_dependence(part: QuickPart, evidence: Evidence, rows: list[LadderRow]) -> list[LadderRow]:
@@ -620,7 +634,7 @@ def rows_left_out(part: QuickPart, evidence: Evidence) -> tuple[Finding, ...]:
 
 def is_found(row: LadderRow) -> bool:
     """Whether the factor counts in the means: it can be read from the codes, and not just significantly above 0."""
-    return row.rung not in ("absent", "joint", "folded", "implied") and row.readable > PRESENT
+    return row.rung in RECOVERED and row.readable > PRESENT
 
 
 def _means(rows: list[LadderRow]) -> tuple[float, float, float]:

@@ -19,6 +19,7 @@ from unweave.metrics.matrices import (
     IMPORTANCE,
     importance,
     live_units,
+    most_probed_rows,
     target_columns,
     varying,
 )
@@ -209,8 +210,16 @@ dci_metric = functools.partial(
     order_tolerance=0.02,
     takes_sparse_codes=True,
     takes_code_groups=True,
-    version=4,
+    version=5,
 )
+
+
+def sampled_rows(evidence: Evidence, probe: Probe) -> tuple[Finding, ...]:
+    """A caveat if the probe used a sample of the rows."""
+    most = most_probed_rows(probe)
+    return (
+        () if most is None or evidence.n_rows <= most else (Finding("rows_sampled", n_rows=most, of=evidence.n_rows),)
+    )
 
 
 def relative_importance(
@@ -254,7 +263,7 @@ def weighted_mean(scores: FloatArray, totals: FloatArray, weights: Weights) -> f
     ),
     factor_by_factor=True,
     undefined_with=("one code",),
-    version=5,
+    version=6,
     moves_at_200_rows=(0.15, 0.3, 0.01),
 )
 def dci_completeness(
@@ -313,7 +322,7 @@ def dci_completeness(
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
         parts={"importance_matrix": matrix},
         matrices=(IMPORTANCE,),
-        caveats=tuple(caveats),
+        caveats=(*caveats, *sampled_rows(evidence, probe)),
     )
 
 
@@ -346,7 +355,8 @@ def dci_disentanglement(
     Parameters
     ----------
     probe : Probe
-        Boosted trees by default. `Lasso`, `RandomForest` and `GradientBoosting` reproduce published numbers.
+        Boosted trees by default, on at most 100,000 random rows. `Lasso`, `RandomForest` and `GradientBoosting`
+        reproduce published numbers.
     normalise : {'factor', 'skill', 'none'}
         Whether each factor's importances are scaled to sum to 1, scaled to sum to its held-out skill, or not scaled.
     weights : {'importance', 'uniform'}
@@ -383,7 +393,7 @@ def dci_disentanglement(
         per_code=dict(zip(evidence.code_units, per_code.tolist(), strict=True)),
         parts={"importance_matrix": matrix},
         matrices=(IMPORTANCE,),
-        caveats=_caveats(int((totals > 0).sum()), normalise),
+        caveats=(*_caveats(int((totals > 0).sum()), normalise), *sampled_rows(evidence, probe)),
     )
 
 
@@ -422,7 +432,8 @@ def dci_informativeness(
     Parameters
     ----------
     probe : Probe
-        Boosted trees by default, shared with `dci_disentanglement` and `dci_completeness`.
+        Boosted trees by default, on at most 100,000 random rows, shared with `dci_disentanglement` and
+        `dci_completeness`.
     measure : {'skill', 'accuracy'}
         How categorical factors are scored: by accuracy relative to always predicting the most frequent category, or by
         plain accuracy as disentanglement_lib reports it.
@@ -453,5 +464,5 @@ def dci_informativeness(
     return Score(
         raw=float(np.nanmean(per_factor)),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
-        caveats=() if test_share else (Finding("scored_on_training_rows"),),
+        caveats=(*(() if test_share else (Finding("scored_on_training_rows"),)), *sampled_rows(evidence, probe)),
     )

@@ -66,7 +66,7 @@ def _ascending(evidence: Evidence) -> FloatArray:
 
 @memoised(on="codes")
 def _of_rows(evidence: Evidence, scale: Scale) -> FloatArray:
-    codes, live = evidence.stored[1], live_points(evidence)
+    codes, live = evidence.stored_codes, live_points(evidence)
     return _on_scale(codes if live.all() else codes[:, live], scale)
 
 
@@ -88,7 +88,7 @@ def _on_scale(codes: FloatArray, scale: Scale) -> FloatArray:
         for i, column in enumerate(codes.T):
             places[i] = (2 * ranks(column) - 1) / (2 * column.size)  # as in `_ranked`
         codes = places.T
-    return codes if codes.flags.c_contiguous else copied(codes, "C")
+    return codes if codes.flags.c_contiguous and codes.dtype == np.float64 else copied(codes, "C")
 
 
 def _ranked(codes: FloatArray, ascending: FloatArray) -> FloatArray:

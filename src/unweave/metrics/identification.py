@@ -124,7 +124,7 @@ def identification(evidence: Evidence, *, rng: int | np.random.Generator | None 
     above = own - found.luck * linear  # which of its two slopes the score has is decided by the means
     slope = 1 / (1 - found.luck) if np.nanmean(above) >= 0 else 1 / (2 * found.luck)
     numbers = (slope * above - found.chance * linear) / (1 - found.chance)
-    names = {name: i for i, name in enumerate(evidence.code_units)}
+    names = {name: i for i, name in enumerate(evidence.code_units if evidence.has_blocks else evidence.code_names)}
     purity, chosen = np.zeros((2, len(names), len(evidence.factor_units)))
     varies = varying_units(evidence)
     used, alive = np.flatnonzero(varies), np.array([names[name] for name in part.codes.unit_names])

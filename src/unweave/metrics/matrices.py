@@ -208,7 +208,7 @@ def correlation_matrix(evidence: Evidence, correlation: Correlation) -> FloatArr
         return matrix
     plain = correlation == Pearson() and evidence.sparse_codes is None and evidence.permuted_from is None
     if plain and all(kind.is_numeric for kind in evidence.kinds):
-        from_products = correlations.product_correlation_matrix(*evidence.stored)
+        from_products = correlations.product_correlation_matrix(evidence.stored_factors, evidence.stored_codes)
         if from_products is not None:
             return from_products
     bases = factor_bases(evidence, correlation)
@@ -494,7 +494,7 @@ def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, s
     """
     found = {}
     for original, alike in _fitted_together(evidences, test_share, seed):
-        train, test = original.split(test_share, seed)
+        train, test = _sampled(original.split(test_share, seed), original.n_rows, most_probed_rows(probe), seed)
         codes = probed_codes(original if alike[0].permuted_from is None else alike[0], probe)
         unit_of = np.arange(alike[0].n_codes)
         if alike[0].has_blocks:
@@ -516,6 +516,21 @@ def importance(evidences: Sequence[Evidence], probe: Probe, test_share: float, s
             of.matrix[:, j] = weights if unit_of.size == len(of.matrix) else np.bincount(unit_of, weights)
             of.skill[j], of.accuracy[j] = _held_out(predicted[tested], target, train[_among(train, rows)], test[tested])
     return [found[id(evidence)] for evidence in evidences]
+
+
+def most_probed_rows(probe: Probe) -> int | None:
+    """Number of rows that the probe uses of more, or None for all."""
+    return own_or_default(Probe.most_rows, probe)()
+
+
+def _sampled(split: tuple[Rows, Rows], n_rows: int, most: int | None, seed: int) -> tuple[Rows, Rows]:
+    """The training and test rows that are among ``most`` random ones of all rows."""
+    if most is None or n_rows <= most:
+        return split
+    chosen = np.zeros(n_rows, dtype=bool)
+    chosen[random_stream(seed, "rows of trees").choice(n_rows, most, replace=False, shuffle=False)] = True
+    train, test = (part[chosen[part]] for part in split)
+    return train, test
 
 
 def _fitted_with(evidence: Evidence, test_share: float, seed: int) -> Evidence:
@@ -577,7 +592,7 @@ def _largest_correlation(evidence: Evidence, most_rows: int) -> float:
         stream = random_stream(0, "rows for correlations of factors")
         chosen = stream.choice(evidence.n_rows, most_rows, replace=False, shuffle=False)
         if all(kind.is_numeric for kind in evidence.kinds):
-            ranked = np.array([correlations.ranks(column) for column in evidence.stored[0][chosen].T])
+            ranked = np.array([correlations.ranks(column) for column in evidence.stored_factors[chosen].T])
             ranked -= ranked.mean(axis=1, keepdims=True)
             products = ranked @ ranked.T
             norms = np.sqrt(products.diagonal())

@@ -187,13 +187,13 @@ def held_out_squares(evidence: Evidence, probe: Probe, targets: FloatArray, n_fo
 
 @memoised(on="codes")
 def _linear_folds(evidence: Evidence, n_folds: int, seed: int) -> LinearFolds | None:
-    return LinearFolds.of(evidence.stored[1], [test for _, test in evidence.folds(n_folds, seed)])
+    return LinearFolds.of(evidence.stored_codes, [test for _, test in evidence.folds(n_folds, seed)])
 
 
 def _squares_from_moments(evidence: Evidence, targets: FloatArray, n_folds: int, seed: int) -> FloatArray | None:
     """Squared errors of held-out predictions and of training means, by moments; None if a prediction is clipped."""
     if _own_folds(evidence):
-        linear = LinearFolds.of(evidence.stored[1], [test for _, test in evidence.folds(n_folds, seed)])
+        linear = LinearFolds.of(evidence.stored_codes, [test for _, test in evidence.folds(n_folds, seed)])
     else:
         linear = _linear_folds(evidence, n_folds, seed)
     if linear is None:

@@ -220,7 +220,7 @@ def _note(row: LadderRow, kind: str, quick: bool) -> str:
         unsure = say("note_of", reason="unexplained", leakage=row.leakage, most=min(1.0, row.leakage + row.noise))
         return "; ".join(filter(None, [mixed, unsure if row.noise > MUCH else ""]))
     if row.rung == "readable":
-        if row.leaks_into and row.leakage > 0.1 * (1 - row.noise):
+        if row.leakage > 0.1 * (1 - row.noise):
             return say("note_of", reason="leaks", leakage=row.leakage, into=row.leaks_into)
         return say("note_of", reason="nonlinear") if row.probe not in ("linear", "own codes") else ""
     state = _state(row)
@@ -398,8 +398,8 @@ class QuestionLine:
 
 
 def n_rows_given(data: EvaluationData) -> int:
-    """All rows, also those on which codes were screened; all representations are scored on the others."""
-    return data.n_rows + max((found.n_rows for found in data.screening.values()), default=0)
+    """All rows, also those on which codes were screened, and those without some label; scores have the others."""
+    return data.n_rows + data.n_dropped + max((found.n_rows for found in data.screening.values()), default=0)
 
 
 def sizes_in_words(data: EvaluationData) -> tuple[str, str]:
@@ -414,11 +414,14 @@ def sizes_in_words(data: EvaluationData) -> tuple[str, str]:
 
 def scored_part(evaluation: Evaluation, row: Row) -> str:
     """On which part of codes and rows the row's score was computed; empty for all."""
-    screening = evaluation.data.screening.get(row.representation)
-    caveats = row.score.caveats if row.score else ()
-    sampled = [each for each in caveats if {"rows", "sampled"} <= set(each.kind.split("_"))]
-    n_rows = int(float(sampled[0].quantities["n_rows"])) if sampled else evaluation.data.n_rows
+    screening, n_rows = evaluation.data.screening.get(row.representation), evaluation.data.n_rows
     n_codes, of = (screening.n_scored, screening.n_codes) if screening else (0, 0)
+    for caveat in row.score.caveats if row.score else ():
+        if caveat.kind == "factors_on_labelled_rows":
+            rows = "{n_rows:,} to {of:,} rows by factor".format(**caveat.quantities)
+            return ", ".join(filter(None, (part_of(n_codes, of, 0, 0), rows)))
+        if caveat.kind in ("rows_sampled", "classifiers_sampled_rows", "mixtures_sampled_rows"):
+            n_rows = int(float(caveat.quantities["n_rows"]))
     return part_of(n_codes, of, n_rows, n_rows_given(evaluation.data))
 
 
@@ -599,11 +602,9 @@ def screening_sentences(evaluation: Evaluation) -> list[str]:
 def code_lists(evaluation: Evaluation) -> list[dict[str, Any]]:
     """For every representation whose codes were screened, the codes that a page shows, and how many it does not."""
     lists = []
-    sentences = screening_sentences(evaluation)
-    for (name, found), sentence in zip(evaluation.data.screening.items(), sentences, strict=True):
-        small = f"< {brief(SMALLEST_Q)}"
+    for (name, found), sentence in zip(evaluation.data.screening.items(), screening_sentences(evaluation), strict=True):
         shown = [
-            plain_data(code) | {"q": brief(code.q_value) if code.q_value >= SMALLEST_Q else small}
+            plain_data(code) | {"q": f"{'< ' * (code.q_value < SMALLEST_Q)}{brief(max(code.q_value, SMALLEST_Q))}"}
             for code in found.codes[:SHOWN]
         ]
         hidden = found.n_codes - len(shown)
@@ -758,9 +759,9 @@ class Answer:
     @property
     def left_out(self) -> str:
         """A sentence that says which factors are shown, or an empty string if all are."""
-        half = MOST_FACTORS // 2
-        text = f"Only the {half} best and the {half} worst recovered of {len(self.factors)} factors are shown."
-        return text if len(self.factors) > MOST_FACTORS else ""
+        half, n = MOST_FACTORS // 2, len(self.factors)
+        text = f"Only the {half} best and the {half} worst recovered of {n} factors are shown."
+        return text if n > MOST_FACTORS else ""
 
     @property
     def parts_sentence(self) -> str:
@@ -1170,8 +1171,7 @@ def _ranked_entry(row: Row, line: QuestionLine | None, best: bool, letters: dict
     name = row.representation
     if line is None:
         return Ranked(name, None, None, None, row.level, "failed" if row.problem else "undefined", False)
-    shared = letters.get(name, "")
-    return Ranked(name, line.value, line.low, line.high, row.level, row.level, best, shared, line.spread)
+    return Ranked(name, line.value, line.low, line.high, row.level, row.level, best, letters.get(name, ""), line.spread)
 
 
 def _best_first(row: Row) -> tuple[bool, float]:

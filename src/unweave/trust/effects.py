@@ -268,8 +268,7 @@ def steps_of(evidence: Evidence, diagnosis: Diagnosis, *, seed: int = 0) -> Step
     few, extra = evidence.n_rows < ENOUGH_ROWS, counterpart.redundant_codes() > 0
     if not any((dependent, extra, few)):
         return Steps(tuple(steps), without_collapsed=lighter, observed=observed)
-    # where no factor determines another, that holds for draws of the same factors, and of independent ones
-    draws = _Draw(counterpart, seed, None if diagnosis.constraints else observed)
+    draws = _Draw(counterpart, seed, observed, diagnosis)
     before: Draws = (free,)
     drawn = independent_draws(evidence, free.factor_names, FEW_DRAWS, seed) if dependent else ()
     if dependent and not drawn:
@@ -400,8 +399,10 @@ class _Draw:
     and the number of draws is even.
     """
 
-    def __init__(self, counterpart: Counterpart, seed: int, unconstrained: Evidence | None) -> None:
-        self.counterpart, self.seed, self.unconstrained = counterpart, seed, unconstrained
+    def __init__(self, counterpart: Counterpart, seed: int, observed: Evidence, diagnosis: Diagnosis) -> None:
+        self.counterpart, self.seed = counterpart, seed
+        # where no factor determines another, that holds for draws of the same factors, and of independent ones
+        self.unconstrained = () if diagnosis.constraints else (observed,)
         self.known: dict[tuple[object, ...], Evidence] = {}
 
     def __call__(
@@ -416,7 +417,7 @@ class _Draw:
                 options = {"same_codes": same_codes, "same_rows": same_rows}
                 source = self.counterpart if shared is None or k % 2 == 0 else shared
                 self.known[key] = source.sample(generator, where=where, **options)
-                if self.unconstrained is not None:
-                    hand_over(factor_constraints, self.unconstrained, self.known[key])
+                for evidence in self.unconstrained:
+                    hand_over(factor_constraints, evidence, self.known[key])
             drawn.append(self.known[key])
         return tuple(drawn)

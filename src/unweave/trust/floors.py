@@ -349,10 +349,9 @@ def _drawn(
         watch=watch,
     )
     for label, (metric, score) in alike.items():
-        n_counted = len(drawn[label])
-        if plan and tested and far_from_noise(score, raws[label], np.array(raw_values(drawn[label]))):
-            n_counted = max(n_counted, min(FEWEST_DRAWS, at_most))
-        floor = _floor_of_draws(metric, used, kind, score, raws[label], drawn[label], n_counted * tested)
+        left_out = FEWEST_DRAWS if plan and far_from_noise(score, raws[label], drawn[label]) else 0
+        n_counted = max(len(drawn[label]), min(left_out, at_most)) * tested
+        floor = _floor_of_draws(metric, used, kind, score, raws[label], drawn[label], n_counted)
         notes = [*floor.notes]
         if plan and len(drawn[label]) < at_most and not enough[label](drawn[label]):
             notes.append(Finding("fewer_nulls", n_draws=most[label], of=at_most, seconds=plan.budget))
@@ -381,24 +380,24 @@ def draws_suffice(score: Score, raw: float, tested: bool, drawn: list[Score | No
     known = values[~np.isnan(values)]
     if math.isfinite(width) and known.size > 1 and known.std(ddof=1) > PRECISION * width * math.sqrt(values.size):
         return False
-    if tested and far_from_noise(score, raw, values):
+    if tested and far_from_noise(score, raw, drawn):
         return True
     n_above = int((~_worse(score.lower_is_better, raw, values)).sum())
     enough = not tested or n_above >= ENOUGH_ABOVE or (n_above == 0 and values.size >= FEWEST_DRAWS)
     return enough and values.size >= FEWEST_FOR_FLOOR
 
 
-def far_from_noise(score: Score, raw: float, values: FloatArray) -> bool:
+def far_from_noise(score: Score, raw: float, drawn: list[Score | None]) -> bool:
     """Whether a score is so much better than 10 null scores or more that further ones cannot be expected to reach it.
 
     By Student's t, a further null score is as good with a probability of at most 1e-5; and the score is better than
     their mean by a tenth of the metric's range, because null scores that are mostly equal do not show how they vary.
 
-    >>> values = np.linspace(0.0, 0.03, 10)
-    >>> [far_from_noise(Score(0.0, bounds=(0.0, 1.0)), raw, values) for raw in (0.09, 0.2)]
+    >>> drawn = [Score(draw) for draw in np.linspace(0.0, 0.03, 10)]
+    >>> [far_from_noise(Score(0.0, bounds=(0.0, 1.0)), raw, drawn) for raw in (0.09, 0.2)]
     [False, True]
     """
-    width, n = score.bounds[1] - score.bounds[0], values.size
+    values, width, n = np.array(raw_values(drawn)), score.bounds[1] - score.bounds[0], len(drawn)
     if n < FIRST_DRAWS or np.isnan(values).any() or not math.isfinite(width):
         return False
     better = (float(values.mean()) - raw) * (1 if score.lower_is_better else -1)

@@ -6,7 +6,7 @@ permutations show. Circular shifts keep the autocorrelation of factors and codes
 rows have to stay together for the same reason.
 
 A series is recognised by the rank correlation of each row with the row before. Rows in the order of a design, sorted
-by a factor or with a factor that repeats exactly, such as the grid of a data set, do not count as a series. Where a
+by a factor or by environments, or with a factor that repeats exactly as in a grid, do not count as a series. Where a
 factor is nearly periodic, shifts put it back: row groups are permuted instead, and without groups there is no test.
 """
 
@@ -98,7 +98,7 @@ def row_order(evidence: Evidence) -> RowOrder:
         return RowOrder()  # almost all pairs of rows of sparse codes are similar, so they show no order
     if evidence.same_rows is not None:
         return RowOrder("repeated", same_as=evidence.same_rows)
-    factors, codes = _factor_columns(evidence), evidence.codes[:, :MOST_COLUMNS]
+    factors, codes = _factor_columns(evidence), _within_environments(evidence, evidence.codes[:, :MOST_COLUMNS])
     before = _rows_before(evidence)
     if before is not None and not _has_the_order_of_a_design(evidence.factors):
         lags = [_largest_lag(columns, before) for columns in (factors, codes)]
@@ -218,7 +218,17 @@ def _factor_columns(evidence: Evidence) -> FloatArray:
     for j in range(min(evidence.n_factors, MOST_COLUMNS)):
         declared, values = evidence.declared_kinds[j], evidence.factors[:, j]
         columns.append(declared.target_columns(values) if declared.kind.is_circular else values)
-    return np.column_stack(columns)
+    return _within_environments(evidence, np.column_stack(columns))
+
+
+def _within_environments(evidence: Evidence, columns: FloatArray) -> FloatArray:
+    """Columns without the means of their environments: rows sorted by what was intervened on are no series."""
+    labels = evidence.environments
+    if labels is None:
+        return columns
+    means = np.stack([np.bincount(labels, column) for column in columns.T], axis=1) / np.bincount(labels)[:, None]
+    left = columns - means[labels]
+    return np.asarray(np.where(np.abs(left) > 1e-9 * np.abs(columns).max(axis=0), left, 0.0))
 
 
 def _rows_before(evidence: Evidence) -> Rows | None:

@@ -9,8 +9,8 @@ from unweave.estimators.counts import binned, label_entropies
 from unweave.estimators.sparse import (
     SparseColumns,
     SparseTable,
+    bins_of_entries,
     sparse_correlation_matrix,
-    sparse_edges,
     sparse_information_matrix,
     sparse_ranks,
 )
@@ -44,16 +44,21 @@ def test_columns_with_one_entry_have_the_correlation_of_dense_ones():
 @pytest.mark.parametrize("bins", [2, 3, 5, 12])
 def test_bins_of_sparse_columns_are_those_of_dense_ones(bins, binning):
     """Columns of 40 rows: with no zeros, some or only zeros; with few and with many values; of one or both signs."""
-    rng = np.random.default_rng(bins)
+    rng, columns = np.random.default_rng(bins), []
     for n_zeros in (0, 1, 13, 30, 39, 40):
         for low, high, decimals in ((1, 4, 0), (-4, 4, 0), (-9, -1, 0), (-1, 1, 6)):
             entries = np.round(rng.uniform(low, high, 40 - n_zeros), decimals)
-            entries = np.sort(np.where(entries == 0, 1.0, entries))
-            dense = np.r_[entries, np.zeros(n_zeros)]
-            edges = sparse_edges(entries, n_zeros, bins, binning)
-            found = np.unique(np.searchsorted(edges, dense, side="right"), return_inverse=True)[1]
-            exact = np.unique(binned(dense, bins, binning), return_inverse=True)[1]
-            assert found.tolist() == exact.tolist()
+            columns.append(rng.permutation(np.r_[np.where(entries == 0, 1.0, entries), np.zeros(n_zeros)]))
+    dense = np.column_stack(columns)
+    sparse = columns_of_dense(dense)
+    cells, of_zeros, starts = bins_of_entries(sparse, bins, binning)
+    for i, column in enumerate(columns):
+        entries = slice(sparse.starts[i], sparse.starts[i + 1])
+        found = np.full(40, of_zeros[i])
+        found[sparse.rows[entries]] = cells[entries]
+        assert starts[i] <= found.min() <= found.max() < np.r_[starts, np.inf][i + 1]
+        exact = np.unique(binned(column, bins, binning), return_inverse=True)[1]
+        assert np.unique(found, return_inverse=True)[1].tolist() == exact.tolist()
 
 
 def test_a_sparse_table_is_scaled_like_a_dense_one():

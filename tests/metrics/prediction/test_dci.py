@@ -22,6 +22,7 @@ from unweave.metrics import (
 )
 from unweave.metrics.dci import area_above_curve, concentration, weighted_mean
 from unweave.metrics.matrices import importance
+from unweave.randomness import random_stream
 from unweave.synthetic.encoders import Mixed
 
 
@@ -336,6 +337,28 @@ def test_rows_are_sampled_if_there_are_more_than_asked_for(metric, max_rows, sam
     caveats = metric(FACTORS[:, :1], FACTORS[:, :1], max_rows=max_rows).caveats
     said = [each.quantities for each in caveats if each.kind == "rows_sampled"]
     assert [(quantities["n_rows"], quantities["of"]) for quantities in said] == sampled
+
+
+@pytest.mark.parametrize("metric", [dci_disentanglement, dci_completeness, dci_informativeness])
+def test_trees_are_fitted_to_a_sample_of_many_rows(metric, monkeypatch):
+    rng = np.random.default_rng(0)
+    factors = rng.normal(size=(3_000, 2))
+    codes = factors @ [[1.0, 0.3], [0.2, 1.0]] + 0.1 * rng.normal(size=factors.shape)
+    evidence, every = Evidence(factors, codes), metric(factors, codes)
+    monkeypatch.setattr("unweave.estimators.probes.MOST_TREE_ROWS", 3_000)
+    assert metric(factors, codes) == every
+    monkeypatch.setattr("unweave.estimators.probes.MOST_TREE_ROWS", 1_500)
+    some = metric(evidence)
+    assert [each.quantities for each in some.caveats if each.kind == "rows_sampled"] == [{"n_rows": 1_500, "of": 3_000}]
+    assert some.raw != every.raw == pytest.approx(some.raw, abs=0.05)
+    train = evidence.split(0.2, 0)[0]
+    chosen = np.zeros(3_000, dtype=bool)
+    chosen[random_stream(0, "rows of trees").choice(3_000, 1_500, replace=False, shuffle=False)] = True
+    fitted = BoostedTrees().regress(codes[train[chosen[train]]], factors[train[chosen[train]], :1], 0)
+    shares = importance(evidence, BoostedTrees(), 0.2, 0).matrix[:, 0]
+    np.testing.assert_allclose(shares / shares.sum(), fitted.importance / fitted.importance.sum(), atol=1e-12)
+    assert np.isfinite(metric(evidence, test_share=0.0).raw)
+    assert metric(evidence.permuted(0)).raw == metric(Evidence(evidence.permuted(0).factors, codes)).raw
 
 
 def test_dead_codes_are_named_only_beside_two_codes_that_vary():

@@ -153,6 +153,17 @@ def test_representations_are_ranked_with_the_best_group(three):
     assert recovery.ranked[-1].verdict == "noise level"
 
 
+def test_leakage_is_a_range_up_to_what_no_factor_explains():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(600, 2))
+    codes = z @ np.linalg.qr(rng.normal(size=(2, 2)))[0] + 0.6 * rng.normal(size=(600, 2))
+    found = evaluate(z, codes, metrics=["identification"], budget=0)
+    for row, known in zip(found.answer["factors"], found.ladder.rows, strict=True):
+        most = known.leakage + known.noise
+        assert row["most_leakage"] == pytest.approx(most)
+        assert f"its direction may leak {known.leakage:.2f} to {most:.2f}" in row["note"]
+
+
 def test_json_holds_the_answer_and_reads_back(three, turned):
     for evaluation in (three, turned):
         content = json.loads(evaluation.to_json())
