@@ -281,3 +281,9 @@ def test_a_table_for_a_paper_from_the_command_line(folder):
     )
     CliRunner().invoke(main, ["compare", *names[1:3], *words])
     assert "because the differences were not tested" in Path("table.tex").read_text(encoding="utf-8")
+
+
+def test_constant_codes_are_not_taken_for_factors():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", unweave.InputWarning)
+        unweave.Evidence(Z, np.ones((200, 2)))

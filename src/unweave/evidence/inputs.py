@@ -277,7 +277,7 @@ def _look_exchanged(factors: Table, codes: Table) -> bool:
 def _has_few_values(column: FloatArray) -> bool:
     if not column[0].is_integer():  # the usual case
         return False
-    return bool((column == np.round(column)).all()) and np.unique(column).size <= min(20, column.size // 5)
+    return bool((column == np.round(column)).all()) and 1 < np.unique(column).size <= min(20, column.size // 5)
 
 
 def _one_hot(factors: Table) -> list[list[str]]:
