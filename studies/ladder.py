@@ -40,7 +40,7 @@ def coverage(n_draws: int, *sizes: str) -> Iterator[dict[str, Any]]:
             inside: dict[str, list[bool]] = {"direction": [], "leakage": []}
             start = time.process_time()
             for seed in range(n_draws):
-                z, codes, *truth = superposed([3100, d, round(10 * rho), seed], d, rho)
+                z, codes, *truth = superposed([313100, d, round(10 * rho), seed], d, rho)
                 for j, row in enumerate(ladder(z, codes, quick=True).rows):
                     for name, values in zip(inside, truth, strict=True):
                         low, high = row.intervals[name]

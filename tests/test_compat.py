@@ -14,7 +14,7 @@ from unweave import InputError, InputWarning, OptionError, compat
 from unweave.metrics import mcc
 from unweave.randomness import random_seed
 
-SEEDS = range(50)
+SEEDS = range(200)
 
 
 def drawn(seed, square=True):

@@ -103,6 +103,20 @@ def test_the_folder_is_not_searched_for_what_is_installed(folder):
     assert ("my_neighbour", True) in searched
 
 
+def test_every_module_of_a_package_may_import_its_neighbours(folder):
+    (folder / "my_package").mkdir()
+    for name, text in {"__init__": "", "one": "half = 0.5", "two": "from my_other import whole"}.items():
+        (folder / "my_package" / f"{name}.py").write_text(text)
+    (folder / "my_other.py").write_text("whole = 1.0")
+    try:
+        with own_modules_allowed():
+            found = [imported(name, "number") for name in ("my_package.one:half", "my_package.two:whole")]
+    finally:
+        for name in [name for name in sys.modules if name.startswith(("my_package", "my_other"))]:
+            del sys.modules[name]
+    assert found == [0.5, 1.0]
+
+
 def test_a_sweep_of_own_classes_runs_in_processes(folder):
     (folder / "own.toml").write_text(
         'metrics = ["mcc", "my_things:mcc:correlation=spearman"]\nn_rows = 50\nn_seeds = 1\n'

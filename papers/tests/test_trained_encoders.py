@@ -351,6 +351,9 @@ def test_every_grid_lies_in_the_whole_data_set():
         part = rows_of_grid(whole, n_images)
         assert part.n_rows == n_images
         assert np.array_equal(part.factors, grid_of(n_images).factors())
+        words = complete_grids.grid_description(n_images)
+        assert (words == "all images") == (n_images == len(SPRITES))
+        assert words == "all images" or words.count("every") == 2
 
 
 def test_a_coarse_grid_lies_in_a_finer_one():

@@ -317,6 +317,15 @@ def test_noise_is_not_taken_for_a_response_to_several_factors(kind):
     assert higher <= 1  # of 12
 
 
+def test_a_factor_with_more_classes_than_the_sampled_rows_have_is_no_error():
+    """400 classes, of which kernels on 500 rows see some, and products of factors on 400 rows cannot tell apart."""
+    rng = np.random.default_rng(80)
+    classes, number = rng.permuted(np.arange(8000) % 400), rng.normal(size=8000)
+    codes = np.column_stack([rng.normal(size=400)[classes], number])
+    found = ladder({"class": classes.astype(str), "number": number}, codes, quick=True)
+    assert (found["number"].rung, found.units) == ("one code", "repeats")
+
+
 @pytest.mark.parametrize("n_codes", [5, 40])
 def test_in_codes_that_are_noise_a_call_finds_nothing_at_one_level(n_codes):
     wrong = 0

@@ -444,3 +444,20 @@ def test_the_answer_and_the_page_are_about_blocks(tmp_path):
     assert next(iter(again.data.representations.values())).unit_names == ("a", "b")
     found.to_html(tmp_path / "page.html")
     assert '"row_names": ["a", "b"]' in (tmp_path / "page.html").read_text()
+
+
+def test_the_answer_and_the_page_are_about_blocks_of_factors(tmp_path):
+    factors, blocks, groups = colours(200)
+    table = np.hstack(list(factors.values()))
+    options = {"factor_groups": groups, "metrics": ["identification", "mcc"], "quick": True, "progress": False}
+    found = unweave.evaluate(table, blocks, **options)
+    assert "All 3 factors have codes of their own." in str(found)
+    assert [tick.get_text() for tick in found.plot("matrix").axes[0].get_xticklabels()] == [
+        "colour",
+        "pose",
+        "factor 5",
+    ]
+    assert str(unweave.Evaluation.from_json(found.to_json())) == str(found)
+    found.to_html(tmp_path / "page.html")
+    assert '"column_names": ["colour", "pose", "factor 5"]' in (tmp_path / "page.html").read_text()
+    unweave.evaluate(table[:, :5], blocks, **options).to_html(tmp_path / "page.html")  # no factor has a small plot

@@ -198,8 +198,10 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
             for label, (path, names) in _representations(files, names_in(options["codes"]), factors_from).items()
         }
         first = next(iter(read.values()))
-        if factors_from is None and len(files) > 1:
-            refuse_different_factors({label: entry.factors for label, entry in read.items()})
+        if factors_from is None:
+            refuse_different_factors(
+                {str(path): entry.factors for path, entry in zip(files, read.values(), strict=False)}
+            )
         codes = {label: entry.codes for label, entry in read.items()}
         evaluation = compare_all(first.factors, codes, **_settings(options, first))
         show(evaluation, options["as_json"])

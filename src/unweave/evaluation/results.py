@@ -610,6 +610,14 @@ class Evaluation:
         """Names of the metrics with their options, in the order computed."""
         return tuple(dict.fromkeys(row.label for row in self.rows))
 
+    @property
+    def factor_units(self) -> tuple[str, ...]:
+        """Names of the factors in scores: of single ones and, with ``factor_groups``, of blocks."""
+        scored = (tuple(row.score.per_factor) for row in self.rows if row.score and row.score.per_factor)
+        return next(
+            (names for names in scored if not set(names) <= set(self.data.factor_names)), self.data.factor_names
+        )
+
     @checks_options
     def score(self, label: str, representation: str | None = None, seed: int | None = None) -> Score:
         """The score of a metric; the first one if several match."""

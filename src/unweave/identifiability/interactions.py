@@ -93,6 +93,8 @@ def joint_shares(
     [True, False]
     """
     basis = linalg.orth(np.column_stack([np.ones(len(additive)), additive]))
+    if 2 * basis.shape[1] > len(basis):
+        return [JointShare()] * len(readouts)
     left = [readout - basis @ (basis.T @ readout) for readout in readouts]
     pairs = products([factor_kernel(*factor, PAIRS) for factor in factors])[0]
     smooth = [factor_kernel(*factor, HIGHER) for factor in factors]

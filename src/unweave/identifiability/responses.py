@@ -178,7 +178,8 @@ class FactorTerms:
         """The factor on some of the rows, with functions that are orthonormal on them."""
         target = self.target[index] - self.target[index].mean(axis=0)
         functions, pairs = (ordered_basis(each[index]) for each in (self.functions, self.factors_of_pairs))
-        return replace(self, target=target, functions=functions, factors_of_pairs=pairs)
+        n_linear = min(self.n_linear, functions.shape[1])  # some classes may be missing
+        return replace(self, target=target, functions=functions, n_linear=n_linear, factors_of_pairs=pairs)
 
 
 def ordered_basis(columns: FloatArray) -> FloatArray:

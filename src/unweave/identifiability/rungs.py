@@ -438,12 +438,8 @@ def _row(part: QuickPart, evidence: Evidence, k: int, test: _Read, *, quick: boo
         intervals |= _intervals_of_refits(readout, part, k, shares)
     more = _products_beyond(readout, k, shares.share)
     readout = replace(readout, leakage=readout.leakage + more, noise=readout.noise - more)
-    rung = _rung(recovered, readout)
-    if not _is_present(recovered, intervals, best, part):
-        alone = part.responses.unmixed[:, k] >= OWN
-        rung = "folded" if float(part.responses.worth[alone, k].max(initial=0.0)) >= FOLDED else "absent"
-    leaks = np.where(np.arange(part.free.size) != k, readout.by_factor, 0.0)
-    together = readout.leakage - float(leaks.sum()) if rung in RECOVERED else 0.0
+    is_present = _is_present(recovered, intervals, best, part)
+    rung = _rung(recovered, readout) if is_present else _rung_of_unread(part, k)
     row = LadderRow(
         factor=names[k],
         rung=rung,
@@ -452,7 +448,7 @@ def _row(part: QuickPart, evidence: Evidence, k: int, test: _Read, *, quick: boo
         direction=recovered["direction"],
         readable=recovered["readable"],
         leakage=readout.leakage,
-        leaks_into=names[int(leaks.argmax())] if leaks.max() > max(LEAST_FLOOR, together) else "",
+        leaks_into=_leaks_into(readout, k, names, is_present=is_present),
         intervals={} if scores_only else intervals,
         floors={"one_code": LEAST_FLOOR, "own_codes": LEAST_FLOOR, "direction": linear_floor, "readable": best.floor},
         noise=readout.noise,
@@ -463,7 +459,7 @@ def _row(part: QuickPart, evidence: Evidence, k: int, test: _Read, *, quick: boo
     )
     if not scores_only:
         row = replace(row, replicates=_replicates(row, part, k, best.readout))
-    return row if own.code < 0 else _with_codes(row, part, k)
+    return _with_codes(row, part, k)
 
 
 def _is_present(
@@ -522,6 +518,8 @@ def _replicates(row: LadderRow, part: QuickPart, k: int, best: Readout) -> dict[
 def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
     """The row with what is known of its best code and own codes."""
     own, names = part.own[k], part.codes.unit_names
+    if own.code < 0:
+        return row
     mixed = np.where(np.arange(part.free.size) != k, part.responses.share[own.code], 0.0)
     return replace(
         row,
@@ -531,6 +529,18 @@ def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
         code_noise=float(part.responses.noise[own.code]),
         mixed_with=tuple(part.names[part.free[j]] for j in np.argsort(-mixed, kind="stable") if mixed[j] >= MIXED_IN),
     )
+
+
+def _rung_of_unread(part: QuickPart, k: int) -> Rung:
+    alone = part.responses.unmixed[:, k] >= OWN
+    return "folded" if float(part.responses.worth[alone, k].max(initial=0.0)) >= FOLDED else "absent"
+
+
+def _leaks_into(readout: Readout, k: int, names: list[str], *, is_present: bool) -> str:
+    """The other factor with most of the leakage, unless several together have more; of an absent one, always."""
+    leaks = np.where(np.arange(len(names)) != k, readout.by_factor, 0.0)
+    together = readout.leakage - float(leaks.sum()) if is_present else 0.0
+    return names[int(leaks.argmax())] if leaks.max() > max(LEAST_FLOOR, together) else ""
 
 
 def _with_dependence(part: QuickPart, evidence: Evidence, rows: list[LadderRow]) -> list[LadderRow]:

@@ -300,7 +300,7 @@ def _shown(named: list[str], per_factor: dict[str, float], at_most: int) -> tupl
 
 def matrix_summaries(evaluation: Evaluation, representation: str, detail: Detail) -> tuple[list[dict[str, Any]], int]:
     """Return the matrices of the scores of one representation, and the number of matrices that were left out."""
-    factors, codes = evaluation.data.factor_names, evaluation.data.representations[representation].unit_names
+    factors, codes = evaluation.factor_units, evaluation.data.representations[representation].unit_names
     varying = _varying_factors(evaluation, representation, factors)
     first_seed = {row.label: row.seed for row in reversed(evaluation.rows)}
     met: list[tuple[ShownMatrix, FloatArray, list[str]]] = []

@@ -200,8 +200,7 @@ def layers_figure(evaluation: Evaluation, rung: str = "direction") -> Figure:
 
 
 def _matrix(evaluation: Evaluation, metric: str | None, representation: str) -> Figure:
-    factors = evaluation.data.factor_names
-    codes = evaluation.data.representations[representation].unit_names
+    factors, codes = evaluation.factor_units, evaluation.data.representations[representation].unit_names
     for row in _rows(evaluation, metric, representation):
         for shown in row.score.matrices if row.score else ():
             matrix = np.asarray(row.score.parts[shown.part]) if row.score else np.empty((0, 0))
