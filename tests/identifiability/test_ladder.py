@@ -9,6 +9,7 @@ from sklearn.model_selection import cross_val_predict
 
 import unweave
 from unweave import Ladder, ladder
+from unweave.identifiability.dependence import family_p_values
 from unweave.identifiability.rungs import own_codes_beyond_luck
 
 
@@ -395,3 +396,18 @@ def test_a_weak_factor_is_read_and_does_not_count():
     assert {row.rung for row in found.rows} <= {"one code", "own codes", "own direction", "readable"}
     assert all(0 < row.readable <= 0.02 for row in found.rows)
     assert found.value == 0
+
+
+def test_a_factor_that_is_found_does_not_hide_another():
+    """One permutation of the first factor happens to be like the factor itself; the second is far above its own."""
+    rng = np.random.default_rng(0)
+    null = 0.01 * rng.normal(size=(2, 49))
+    null[0, 7] = 0.9
+    assert family_p_values(np.array([0.95, 0.05]), null).tolist() == [0.02, 0.02]
+
+
+def test_tests_of_noise_share_one_error_rate():
+    """Statistics of noise are exchangeable with those of its permutations: any of five is significant at the level."""
+    draws = np.random.default_rng(1).exponential(size=(2_000, 5, 50))
+    rejected = np.mean([family_p_values(each[:, 0], each[:, 1:]).min() <= 0.02 for each in draws])
+    assert rejected == pytest.approx(0.02, abs=0.01)
