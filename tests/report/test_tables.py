@@ -342,6 +342,7 @@ def test_the_heading_counts_factors_and_codes(n_factors, sizes, screened, headin
     kinds = ["continuous"] * (n_factors - 1) + ["ordinal"]
     data = SimpleNamespace(
         n_rows=10_000,
+        n_dropped=0,
         factors=[SimpleNamespace(name=f"z{k}", kind=kind) for k, kind in enumerate(kinds)],
         representations={name: SimpleNamespace(n_codes=size) for name, size in sizes.items()},
         screening={name: SimpleNamespace(n_codes=size, n_rows=0) for name, size in screened.items()},
