@@ -68,6 +68,7 @@ else:  # type checkers would accept any name from a module with __getattr__
         },
         {
             "score": "unweave.evaluate(factors, codes)",
+            "scor": "unweave.Score for the type of a score, or unweave.evaluate(factors, codes) to score codes",
             "geometry": "unweave.spectrum(decoder), or metrics such as unweave.metrics.manifold_entropy",
             "report": "unweave.evaluate(factors, codes).to_html('page.html')",
             "train": "unweave.models.train",

@@ -238,7 +238,8 @@ class OutputReader:
         table = table[:, None] if table.ndim == 1 else table
         if table.ndim != 2 or len(table) != n_images:
             raise InputError(
-                f"The encoder returned {what} of shape {table.shape} for {n_images} images: return one row per image."
+                f"The encoder returned {what} of shape {table.shape} for {n_images} images: "
+                f"return one row per image, a table of shape ({n_images}, number of codes)."
             )
         bad = ~np.isfinite(table)
         if bad.any():

@@ -74,7 +74,7 @@ def test_kinds_do_not_depend_on_where_codes_are_missing():
         ("circular:full", "'circular:full' is not a kind"),
         ("ordinal:3", "'ordinal:3' is not a kind"),
         (7, "'7' is not a kind"),
-        (["ordinal"], "kinds has 1 entries for 3 factors: give one for each, one for all, or a mapping"),
+        (["ordinal"], "kinds is a list of 1 for 3 factors: write kinds='ordinal' for all of them, a list of 3, or"),
         ({"leval": "ordinal"}, "kinds names 'leval', but the factors are 'angle', 'level', 'shape': use these names"),
         (
             {"shape": "ordinal"},

@@ -46,7 +46,7 @@ def test_mean_and_spread_pair_up():
 def test_missing_and_infinite_spread_is_named():
     with pytest.raises(InputError, match=r"missing in 1 of 3 rows: std 'code 1' \(1\)"):
         Evidence(None, Posterior(MEAN, np.where(MEAN == 3, np.nan, STD)))
-    with pytest.raises(InputError, match="Std 'code 0' is infinite in 1 rows"):
+    with pytest.raises(InputError, match="Std 'code 0' is infinite in 1 row:"):
         Evidence(None, Posterior(MEAN, log_variance=np.where(MEAN == 2, 1e4, 0.0)))
 
 

@@ -105,7 +105,10 @@ def unlabelled(runs: Mapping[str, object] | object, *, rng: int = 0) -> Unlabell
     (1.0, 'code 2', 1.0)
     """
     if not (isinstance(runs, Mapping) and runs):
-        raise InputError("There are no runs: pass a mapping from names of runs to codes, such as {'seed 0': codes}.")
+        what = (
+            "There are no runs" if isinstance(runs, Mapping) else f"An object of type {type(runs).__name__} has no runs"
+        )
+        raise InputError(f"{what}: pass a mapping from names of runs to codes, such as {{'seed 0': codes}}.")
     evidences = {str(name): Evidence(None, codes) for name, codes in runs.items()}
     sizes = {evidence.n_rows for evidence in evidences.values()}
     if len(sizes) > 1:

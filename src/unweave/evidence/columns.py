@@ -43,7 +43,7 @@ def quoted(name: object) -> str:
     return shown if len(shown) <= LONGEST_NAME + 3 else f"{shown[:half]}...{shown[-half:]}"
 
 
-def plain(given: object) -> NDArray[Any]:
+def plain(given: object, whose: str = "") -> NDArray[Any]:
     """Numpy array from an array-like object; tensors are copied to main memory without importing their library.
 
     >>> plain([["square", 1], [None, 2]]).dtype
@@ -60,8 +60,11 @@ def plain(given: object) -> NDArray[Any]:
     try:
         array = np.asarray(given)
     except ValueError as error:  # ragged lists
+        sizes = [len(row) if hasattr(row, "__len__") else 1 for row in given] if isinstance(given, Sequence) else []
+        odd = next((k for k, size in enumerate(sizes) if size != sizes[0]), 0)
+        where = f" (row 0 has {sizes[0]}, row {odd} has {sizes[odd]})" if odd else ""
         raise InputError(
-            "The rows have different lengths: pass a table in which every row has as many values."
+            f"The rows{whose} have different lengths{where}: pass a table in which every row has as many values."
         ) from error
     except (TypeError, RuntimeError):  # half precisions that numpy does not support
         return _widened(given)
@@ -473,15 +476,13 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None, bor
     found_names = _distinct_names(listed, what) if names is None else _checked_names(names, len(columns), what)
     if not columns:
         raise InputError(f"The {what}s have no columns: pass a table with at least one {what}.")
-    lengths = {len(column) for column in columns}
+    lengths = {len(column): name for name, column in zip(found_names[::-1], columns[::-1], strict=True)}
     if len(lengths) > 1:
-        raise InputError(
-            f"The {what} columns have different lengths ({', '.join(map(str, sorted(lengths)))}): "
-            "every column needs one value per row."
-        )
-    if lengths == {0}:
+        stated = ", ".join(f"{quoted(name)} has {n}" for n, name in list(lengths.items())[:-5:-1])
+        raise InputError(f"The {what} columns have different lengths: {stated}; give every column one value per row.")
+    n_rows = next(iter(lengths))
+    if not n_rows:
         raise InputError(f"The {what}s have no rows: pass at least a few samples.")
-    n_rows = lengths.pop()
     values = np.empty((n_rows, len(columns)), dtype=np.float64, order="F")
     levels: list[Levels | None] = []
     wheres = [f"{what.capitalize()} {quoted(name)}" for name in found_names]
@@ -569,7 +570,8 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
                 columns.append(column)
                 names.append(name)
         return columns, names, _row_index(given)
-    array = plain(given)
+    array = plain(given, f" of the {what}s")
+    _refuse_complex(array, what)
     if array.ndim == 0:
         instead = "pass an array, a data frame, a mapping of columns, or lists."
         if isinstance(given, (str, Path)):
@@ -585,6 +587,15 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
     if not array.shape[0]:  # before a name is made for each of any number of columns
         raise InputError(f"The {what}s have no rows: pass at least a few samples.")
     return list(array.T), [f"{what} {j}" for j in range(array.shape[1])], None
+
+
+def _refuse_complex(array: NDArray[Any], what: str) -> None:
+    """Raise one error for all columns."""
+    if array.dtype.kind == "c":
+        raise InputError(
+            f"The {what}s are complex ({array.dtype}): pass real numbers, such as "
+            f"np.column_stack([{what}s.real, {what}s.imag])."
+        )
 
 
 def _in_memory(given: object) -> object:
@@ -678,6 +689,16 @@ def common_length(tables: Mapping[str, Table]) -> int:
             for what, table in tables.items()
             if what in ("factors", "codes") and len(table.values) < table.values.shape[1] in lengths.values()
         ]
+        others = {n for what, n in lengths.items() if what != "row_groups"}
+        if len(others) == 1:
+            n_groups, n_rows = lengths["row_groups"], others.pop()
+            raise InputError(
+                f"row_groups has {n_groups} entr{'y' if n_groups == 1 else 'ies'} for {n_rows} rows: give one group "
+                "label for each row."
+            )
+        shapes = [tables[what].values.shape for what in ("factors", "codes") if what in tables]
+        if len(shapes) == 2 and shapes[0][1] == shapes[1][1] > max(shapes)[0]:
+            turned = ["factors.T and codes"]
         advice = (
             f"pass {turned[0]}.T if the samples are in the columns"
             if turned
@@ -882,7 +903,17 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
         )
     refuse_all(problems)
     if bad_rows.all():
-        raise InputError("Every row has a missing value, so dropping leaves none: fill them in or leave columns out.")
+        whole = [
+            f"{tables[what].what} {quoted(name)}"
+            for what, mask in masks.items()
+            if mask is not None
+            for name, missing_all in zip(tables[what].names, np.atleast_1d(mask.all(axis=0)), strict=True)
+            if missing_all
+        ]
+        only = f" (no row has {', '.join(whole[:MOST_COLUMNS_NAMED])})" if whole else ""
+        raise InputError(
+            f"Every row has a missing value{only}, so dropping leaves none: fill them in or leave columns out."
+        )
     return np.flatnonzero(~bad_rows)
 
 
@@ -892,7 +923,7 @@ def _infinite_columns(table: Table) -> list[str]:
         return []
     what = table.what.capitalize()
     return [
-        f"{what} {quoted(name)} is infinite in {count} rows: clip these values or leave the rows out."
+        f"{what} {quoted(name)} is infinite in {count} row{'s' * (count > 1)}: clip these values or leave the rows out."
         for name, count in zip(table.names, np.isinf(table.values).sum(axis=0).tolist(), strict=True)
         if count
     ]

@@ -209,14 +209,14 @@ def ask_about(inputs: Inputs) -> None:
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as asked:
     ...     warnings.simplefilter("always")
-    ...     _ = read_inputs([[1.5, 2.5, 3.5], [4.5, 5.5, 6.5]], [[1.0], [2.0]], {})
+    ...     _ = read_inputs([[1.5, 2.5, 3.5], [4.5, 5.5, 6.5]], None, {})
     >>> str(asked[0].message)
     'There are 2 rows and 3 factors: pass factors.T and codes.T if the samples are in the columns.'
     """
     questions = []
     factors, codes = inputs.factors, inputs.codes
-    if factors is not None and factors.values.shape[0] < factors.values.shape[1]:
-        n_rows, n_factors = factors.values.shape
+    n_rows, n_factors = (0, 0) if factors is None else factors.values.shape
+    if n_rows < n_factors and (codes is None or codes.values.shape[1] == n_factors):
         questions.append(
             f"There are {n_rows} rows and {n_factors} factors: pass factors.T and codes.T if the samples are in the "
             "columns."

@@ -196,8 +196,9 @@ def _given_by_name(names: tuple[str, ...], given: KindsGiven) -> dict[str, Decla
     given = list(given)
     if len(given) != len(names):
         raise InputError(
-            f"kinds has {len(given)} entries for {len(names)} factors: give one for each, one for all, "
-            "or a mapping from factor names."
+            f"kinds is a list of {len(given)} for {len(names)} factors: write kinds="
+            f"{quoted((*map(str, given), 'continuous')[0])} for all of them, a list of {len(names)}, or a mapping from "
+            "factor names."
         )
     return {name: _parsed(text) for name, text in zip(names, given, strict=True)}
 

@@ -619,6 +619,9 @@ ANY_DEPENDENCE = 0.1  # weaker correlations of factors need no advice
 
 def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> tuple[str, ...]:
     """Recommendations as sentences, the most important first; nothing is advised where nothing is known to help."""
+    own = [row for row in evaluation.rows if row.representation == representation]
+    if own and not any(row.score for row in own):
+        return (say("nothing_scored", problem=own[0].problem),)
     steps = [] if any(row.verdict for row in evaluation.rows) else [say("evaluate_in_full")]
     steps += [*of_factors(evaluation, representation, rows), *_of_questions(evaluation, representation)]
     if steps:
