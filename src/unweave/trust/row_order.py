@@ -226,8 +226,8 @@ def _within_environments(evidence: Evidence, columns: FloatArray) -> FloatArray:
     labels = evidence.environments
     if labels is None:
         return columns
-    means = np.stack([np.bincount(labels, column) for column in columns.T], axis=1)
-    means /= np.maximum(np.bincount(labels), 1)[:, None]  # rows may have been selected, so that an environment is empty
+    sums = np.stack([np.bincount(labels, column) for column in columns.T], axis=1)
+    means = sums / np.maximum(np.bincount(labels), 1)[:, None]  # an environment may be empty where rows were chosen
     left = columns - means[labels]
     return np.asarray(np.where(np.abs(left) > 1e-9 * np.abs(columns).max(axis=0), left, 0.0))
 
