@@ -875,6 +875,17 @@ MOST_COLUMNS_NAMED = 5
 MOST_LETTERS = 500  # of an error with several problems
 
 
+def _always_missing(tables: Mapping[str, Table], masks: Mapping[str, NDArray[np.bool_] | None]) -> list[str]:
+    """Names of the columns that are missing in every row."""
+    return [
+        f"{tables[what].what} {quoted(name)}"
+        for what, mask in masks.items()
+        if mask is not None
+        for name, missing_all in zip(tables[what].names, np.atleast_1d(mask.all(axis=0)), strict=True)
+        if missing_all
+    ]
+
+
 def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | None:
     """Rows to keep, or None for all; infinite values, and missing ones unless they are dropped, raise an error."""
     if not isinstance(missing, str) or missing not in ("refuse", "drop"):
@@ -903,13 +914,7 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
         )
     refuse_all(problems)
     if bad_rows.all():
-        whole = [
-            f"{tables[what].what} {quoted(name)}"
-            for what, mask in masks.items()
-            if mask is not None
-            for name, missing_all in zip(tables[what].names, np.atleast_1d(mask.all(axis=0)), strict=True)
-            if missing_all
-        ]
+        whole = _always_missing(tables, masks)
         only = f" (no row has {', '.join(whole[:MOST_COLUMNS_NAMED])})" if whole else ""
         raise InputError(
             f"Every row has a missing value{only}, so dropping leaves none: fill them in or leave columns out."
