@@ -272,7 +272,7 @@ class TestOtherCommands:
         ("score lengths.npz", "factors have 80 rows, codes have 5 rows; pass the same samples in the same order."),
         ("score none.npz", "The factors have no rows"),
         ("score cube.npz", "The codes have shape (80, 2, 2, 2)"),
-        ("score complex.npz", "Factor 'factor 0' has type complex128"),
+        ("score complex.npz", "The factors are complex (complex128)"),
         ("score infinite.npz", "Code 'code 0' is infinite in 80 rows"),
         ("score flat.npz", "A score needs a factor that varies, and all are constant"),
         ("score both.npz --metrics mmc", "There is no metric called 'mmc': did you mean 'mcc'?"),
