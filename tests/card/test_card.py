@@ -223,6 +223,7 @@ VALUES = {
     "takes_sparse_codes": BOOLEAN,
     "factor_by_factor": BOOLEAN,
     "takes_code_groups": BOOLEAN,
+    "no_blocks_because": TEXT,
     "takes_factor_groups": BOOLEAN,
     "undefined_with": ([()], [[], frozenset(), ("one colour",), None]),
     "variants": ([()], [[], ("a",), None]),

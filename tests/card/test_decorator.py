@@ -283,7 +283,7 @@ def test_metrics_of_single_codes_refuse_blocks():
     rng = np.random.default_rng(0)
     factors, groups = rng.normal(size=(60, 2)), {"both": [0, 1]}
     codes = factors + 0.1 * rng.normal(size=(60, 2))
-    with pytest.raises(MetricUndefined, match="irs scores every code separately, and 'both' is a block of codes: use"):
+    with pytest.raises(MetricUndefined, match="irs takes no block of codes such as 'both', because its distances"):
         irs(factors, codes, code_groups=groups)
     for metric in (mcc, mig, sufficiency):
         assert metric(factors, codes, code_groups=groups).raw >= 0

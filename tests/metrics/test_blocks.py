@@ -226,7 +226,11 @@ def test_other_metrics_refuse_blocks_and_say_what_to_use():
     factors, blocks = citris(0, 200)
     assert len(TAKEN) == 28
     for name in set(PAIRED) - set(TAKEN):
-        with pytest.raises(MetricUndefined, match=f"{name} scores every code separately, and 'block 0' is a block"):
+        reason = CATALOGUE[name].card.no_blocks_because
+        assert reason != type(CATALOGUE[name].card).no_blocks_because, f"{name} needs a reason of its own"
+        with pytest.raises(
+            MetricUndefined, match=f"{name} takes no block of codes such as 'block 0', because {reason}"
+        ):
             CATALOGUE[name](factors, blocks)
     with pytest.raises(MetricUndefined, match="entropy of a block is not estimated"):
         mig(factors, blocks, normalise="code_entropy")
@@ -289,7 +293,7 @@ def test_metrics_of_single_factors_refuse_blocks_of_factors():
     factors, blocks, groups = colours(100)
     table = np.hstack(list(factors.values()))
     for name in set(PAIRED) - {"mcc", "r2", "weak_mcc", "identification"}:
-        with pytest.raises(MetricUndefined, match=f"{name} scores every factor separately, and 'colour' is a block"):
+        with pytest.raises(MetricUndefined, match=f"{name} takes no block of factors such as 'colour'"):
             CATALOGUE[name](table, np.hstack(list(blocks.values())), factor_groups=groups)
     with pytest.raises(InputError, match="factor_groups names 'hue', which is not a factor"):
         mcc(table, blocks, factor_groups={"colour": ["hue"]})

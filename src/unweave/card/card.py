@@ -173,6 +173,7 @@ RULES: dict[str, Rule] = {
     "takes_sparse_codes": (lambda value: isinstance(value, bool), "True or False"),
     "factor_by_factor": (lambda value: isinstance(value, bool), "True or False"),
     "takes_code_groups": (lambda value: isinstance(value, bool), "True or False"),
+    "no_blocks_because": _TEXT,
     "takes_factor_groups": (lambda value: isinstance(value, bool), "True or False"),
     "undefined_with": (_are_some_of(Case), f"a tuple of these: {_quoted_values(Case)}"),
     "variants": (_are(tuple, Variant), "a tuple of Variant"),
@@ -226,6 +227,7 @@ class CardFields(TypedDict):
     takes_factor_tables: NotRequired[bool]
     takes_sparse_codes: NotRequired[bool]
     takes_code_groups: NotRequired[bool]
+    no_blocks_because: NotRequired[str]
     takes_factor_groups: NotRequired[bool]
     factor_by_factor: NotRequired[bool]
     undefined_with: NotRequired[tuple[Case, ...]]
@@ -247,9 +249,10 @@ class Card:
     the score of 200 rows: for rows in another order, for every row twice, and for codes with the opposite sign; it is
     empty if they were not measured. ``takes_factor_tables`` tells whether a factor may be a table of
     probabilities p(y | x); other metrics need labels. ``takes_sparse_codes`` tells whether codes may be a sparse
-    matrix, and ``takes_code_groups`` and ``takes_factor_groups`` whether each group is one unit. ``factor_by_factor``
-    tells whether the score is the mean over factors of scores that each depend on one factor only, so that factors may
-    be labelled on different rows. ``undefined_with`` names the cases, 'one factor' and 'one code', in which it is nan.
+    matrix, and ``takes_code_groups`` and ``takes_factor_groups`` whether each group is one unit; ``no_blocks_because``
+    says why groups of codes are refused where they are. ``factor_by_factor`` tells whether the score is the mean over
+    factors of scores that each depend on one factor only, so that factors may be labelled on different rows.
+    ``undefined_with`` names the cases, 'one factor' and 'one code', in which it is nan.
     ``variants`` list option values that change the bounds, the best score or the chance level; `under` returns the card
     for given options. ``raw_range`` describes how far and why the raw score may lie outside the bounds, and is empty
     otherwise.
@@ -275,6 +278,7 @@ class Card:
     takes_factor_tables: bool = False
     takes_sparse_codes: bool = False
     takes_code_groups: bool = False
+    no_blocks_because: str = "it scores every code separately"
     takes_factor_groups: bool = False
     factor_by_factor: bool = False
     undefined_with: tuple[Case, ...] = ()
@@ -318,14 +322,14 @@ class Card:
         """A sentence if the metric scores codes or factors one by one and some are in blocks; otherwise empty."""
         of_codes = {"codes", "posterior"} & set(self.needs) and not self.takes_code_groups
         of_factors = "factors" in self.needs and not self.takes_factor_groups
-        for refused, what, groups, use in (
-            (of_codes, "code", evidence.code_groups, "mcc, r2, sap, mig or dci_disentanglement"),
-            (of_factors, "factor", evidence.factor_groups, "mcc, r2, identification or unweave.recovery"),
-        ):
+        of_a_code = "code", evidence.code_groups, "mcc, r2, sap, mig or dci_disentanglement", self.no_blocks_because
+        alone = "it scores every factor separately"
+        of_a_factor = "factor", evidence.factor_groups, "mcc, r2, identification or unweave.recovery", alone
+        for refused, (what, groups, use, reason) in ((of_codes, of_a_code), (of_factors, of_a_factor)):
             block = next((name for name, members in groups.items() if len(members) > 1), None) if refused else None
             if block is not None:
                 return (
-                    f"{self.name} scores every {what} separately, and {quoted(block)} is a block of {what}s: "
+                    f"{self.name} takes no block of {what}s such as {quoted(block)}, because {reason}: "
                     f"use {use}, or pass the {what}s without blocks."
                 )
         return ""

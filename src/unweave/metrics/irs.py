@@ -77,6 +77,7 @@ def far(group: FloatArray, quantile: float) -> FloatArray:
     identity_tolerance=0.09,
     version=2,
     moves_at_200_rows=(0.0, 0.06, 0.0),
+    no_blocks_because="its distances along single codes depend on the basis of a block",
 )
 def irs(
     evidence: Evidence,

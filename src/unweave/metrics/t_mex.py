@@ -119,6 +119,7 @@ BY_NAME: dict[str, IndependenceTest] = {"linear": LinearCovariance(), "nonlinear
         "hardness of conditional independence testing and the generalised covariance measure', arXiv:1804.07203"
     ),
     moves_at_200_rows=(0.0, 4.0, 0.0),
+    no_blocks_because="it tests for every single code whether it depends on a factor given the others",
 )
 def t_mex(
     evidence: Evidence,
