@@ -9,7 +9,7 @@ from sklearn.neighbors import NearestNeighbors
 
 import unweave
 from unweave.estimators.similarity import shared_neighbours, unbiased_hsic
-from unweave.evaluation.similarity import MEASURES
+from unweave.evaluation.similarity import MEASURES, SimilarityRow
 
 
 def pair(seed, n=200, p=5, q=3, mixing=0.5):
@@ -169,6 +169,20 @@ def test_several_representations_give_a_matrix():
     assert "a, b" in str(found)
     with pytest.raises(unweave.InputError, match="matrix"):
         found["cka"]
+
+
+def test_pairs_are_a_frame_and_a_picture():
+    x, y = pair(0, n=60)
+    found = unweave.similarity({"a": x, "b": y, "c": x[:, :2]}, measures=("cka", "cca"))
+    frame = found.to_frame("polars")
+    assert frame.shape == (6, len(SimilarityRow.__dataclass_fields__))
+    assert frame["calibrated"].to_list() == [row.calibrated for row in found.rows]
+    axes = found.plot("cca").axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "b", "c"]
+    numbers = {text.get_text() for text in axes.texts}  # the diagonal, which is 1 by definition, has none
+    assert numbers == {f"{max(row.calibrated, 0.0):.2f}" for row in found.rows if row.measure == "cca"}
+    with pytest.raises(unweave.OptionError, match="'rsa' was not measured: choose among cka, cca"):
+        found.matrix("rsa")
 
 
 @pytest.mark.parametrize(

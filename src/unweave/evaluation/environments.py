@@ -18,7 +18,7 @@ from unweave.estimators.correlation import Spearman, best_matching
 from unweave.estimators.energy import SortedColumns, sliced
 from unweave.estimators.independence import Regressors, standardised
 from unweave.evidence import Evidence
-from unweave.evidence.columns import data_frame, quoted
+from unweave.evidence.columns import data_frame_of, quoted
 from unweave.evidence.splits import renumbered
 from unweave.metrics.matrices import unit_correlation_matrix
 from unweave.options import checks_options
@@ -161,8 +161,7 @@ class Environments:
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Data frame with one row for each environment and code."""
-        names = tuple(Shift.__dataclass_fields__)
-        return data_frame({name: [getattr(row, name) for row in self.shifts] for name in names}, backend)
+        return data_frame_of(self.shifts, Shift, backend)
 
     def plot(self) -> Any:
         """A matplotlib figure of the shifts, environments x codes."""

@@ -22,6 +22,7 @@ from unweave.estimators.probes import Probe
 from unweave.estimators.protocols import own_or_default
 from unweave.evaluation.loop import paired_evidences
 from unweave.evidence import Evidence, EvidenceOptions
+from unweave.evidence.columns import data_frame_of
 from unweave.evidence.splits import renumbered, shuffled_rows
 from unweave.metrics.matrices import target_columns
 from unweave.metrics.prediction import near_training_targets
@@ -187,6 +188,10 @@ class ProbeReport:
 
         shown = self.probes[0] if probe is None else probe
         return matrix_figure(self.matrix(shown).T, self.layers, self.factors, f"Held-out R2 of the {shown} probe")
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A row for each factor, layer and probe (see `Evaluation.to_frame`), without the learning curves."""
+        return data_frame_of(self.rows, ProbeRow, backend, without=("curve",))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null."""

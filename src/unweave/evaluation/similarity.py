@@ -13,7 +13,7 @@ from scipy import stats
 
 from unweave.arrays import FloatArray, Rows
 from unweave.codec import plain_data
-from unweave.errors import InputError
+from unweave.errors import InputError, OptionError
 from unweave.estimators.correlation import best_matching
 from unweave.estimators.similarity import (
     procrustes,
@@ -24,6 +24,7 @@ from unweave.estimators.similarity import (
     whitener,
 )
 from unweave.evidence import Evidence
+from unweave.evidence.columns import data_frame_of
 from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.threads import thread_controller
@@ -115,12 +116,28 @@ class Similarity:
         The matrix is symmetric but for "pwcca", which weights by the first of two representations: its two entries are
         the same here.
         """
+        measured = dict.fromkeys(row.measure for row in self.rows)
+        if measure not in measured:
+            raise OptionError(f"{measure!r} was not measured: choose among {', '.join(measured)}.")
         result = np.eye(len(self.names))
         for row in self.rows:
             if row.measure == measure:
                 i, j = self.names.index(row.first), self.names.index(row.second)
                 result[i, j] = result[j, i] = row.calibrated if calibrated else row.value
         return result
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """A row for each pair and measure (see `Evaluation.to_frame`)."""
+        return data_frame_of(self.rows, SimilarityRow, backend)
+
+    @checks_options
+    def plot(self, measure: str = "cka", *, calibrated: bool = True) -> Any:
+        """A matplotlib figure of all pairs by one measure; the most similar other one has a frame."""
+        from unweave.report.figures.codes import matrix_figure  # late: report is above evaluation
+
+        shown = np.clip(self.matrix(measure, calibrated=calibrated), 0.0, 1.0)
+        np.fill_diagonal(shown, math.nan)
+        return matrix_figure(shown, self.names, self.names, f"{'Calibrated ' if calibrated else ''}{measure}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null."""

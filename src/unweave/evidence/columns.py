@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import re
@@ -128,6 +129,12 @@ def data_frame(columns: Mapping[str, Sequence[Any]], backend: str | None = None)
     if backend:
         raise OptionError(f"The backend {backend!r} is not installed: install it, or use another data frame.")
     raise OptionError("A data frame needs pandas, polars or pyarrow, and none is installed: install one of them.")
+
+
+def data_frame_of(rows: Sequence[Any], kind: type, backend: str | None = None, *, without: tuple[str, ...] = ()) -> Any:
+    """Data frame of rows that are objects of a dataclass, without some of its fields."""
+    names = [entry.name for entry in dataclasses.fields(kind) if entry.name not in without]
+    return data_frame({name: [getattr(row, name) for row in rows] for name in names}, backend)
 
 
 def numbers(column: NDArray[Any], where: str) -> tuple[FloatArray, Levels | None]:
