@@ -1,4 +1,6 @@
+import dataclasses
 import json
+import math
 
 import numpy as np
 import pytest
@@ -251,3 +253,14 @@ def test_a_factor_is_probed_on_its_own_labels_whatever_labels_another_factor_lac
         assert other.lower - 0.05 <= row.value <= other.upper + 0.05
     assert "on the 80 of 400 rows with its label" in part.sentence("factor 0")
     assert "of 400 rows" not in part.sentence("factor 1")
+
+
+def test_equal_rows_are_one_combination_and_are_tested():
+    """A grid of 5 x 5 values, each 30 times with the same codes: once, no interval could be given."""
+    values = np.indices((5, 5)).reshape(2, -1).T.repeat(30, axis=0).astype(float)
+    found = unweave.probe(values, values @ [[1.0, 1.0], [1.0, -1.0]], probes=["linear"], split="unseen combinations")
+    assert all(row.lower > 0.99 and row.p_value <= 0.05 for row in found.rows)
+    assert found.sentence("factor 0").startswith("factor 0: linear from codes 1.00")
+    untested = dataclasses.replace(found.rows[0], lower=math.nan, upper=math.nan, p_value=math.nan)
+    said = dataclasses.replace(found, rows=(untested,)).sentence("factor 0")
+    assert said == "factor 0: linear from codes 1.00, not tested: too few held-out units."

@@ -159,6 +159,9 @@ class ProbeReport:
         seen = [row for row in rows if row.p_value <= most and row.lower > 0]
         if not seen:
             best = max(rows, key=lambda row: row.value)
+            if best.p_value != best.p_value:
+                value = fixed(best.value, 2)
+                return f"{factor}: {best.probe} from {best.layer} {value}, not tested: too few held-out units."
             return f"{factor}: no probe predicts it better than chance (best: {_probe_in_words(best)})."
         first = [row for row in seen if row.probe == self.probes[0]]
         best = max(seen, key=lambda row: row.value)
@@ -474,7 +477,7 @@ class _Task:
         self.folds = evidence.folds(n_folds, seed)
         self.is_tested = np.ones((len(self.folds), n, len(self.varying)), dtype=bool)
         if split != "random":
-            self._hold_out_combinations(n_folds, groups)
+            self._hold_out_combinations(n_folds, evidence.row_groups)
         stream = random_stream(seed, "orders of probes")
         n_draws = int(np.clip(COLUMNS_DRAWN // max(stops[-1], 1), 1, 19))
         self.pairings = [shuffled_rows(n, groups, stream) for _ in range(n_draws)]
@@ -486,7 +489,10 @@ class _Task:
         self.place = order[self.units] / n_units  # smaller training sets have whole units, each in all larger ones
 
     def _hold_out_combinations(self, n_folds: int, groups: Rows | None) -> None:
-        """Folds of ranges: training rows have at most one factor in the range of the fold."""
+        """Folds of ranges: training rows have at most one factor in the range of the fold.
+
+        Equal rows are one combination, so that only given groups of rows have to be kept together.
+        """
         ranges = np.column_stack([_ranges(self.evidence, j, n_folds) for j in self.varying])
         folds = []
         for k, (train, test) in enumerate(self.folds):
