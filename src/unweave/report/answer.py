@@ -242,9 +242,10 @@ def identified_up_to(rows: Sequence[FactorRow]) -> str:
     elementwise = [row.factor for row in well if row.rung == "one code"]
     blocks = [row.factor for row in well if row.rung == "own codes"]
     affine = [row.factor for row in well if row.rung == "own direction"]
-    rest = [row.factor for row in counted if row not in well]
-    key = "identified_up_to" if well else "identified_not"
-    return say(key, elementwise=elementwise, blocks=blocks, affine=affine, rest=rest, well=WELL)
+    part = [row.factor for row in counted if row.rung in IDENTIFIED and row not in well]
+    rest = [row.factor for row in counted if row.rung not in IDENTIFIED]
+    found = {"elementwise": elementwise, "blocks": blocks, "affine": affine, "part": part, "rest": rest}
+    return say("identified_up_to" if well else "identified_not", **found, well=WELL)
 
 
 KNEE = 1.0  # smallest drop of entropy that separates latents: the latent changes the data 2.7 times as much
