@@ -1,11 +1,13 @@
 """Seeds grouped by setting: the spread, and which settings differ significantly."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import unweave
-from unweave.evaluation.results import GroupedScore, GroupedScores, ranked_settings, welch_p_value
+from unweave.evaluation.results import GroupedScore, GroupedScores, differences_of_settings, ranked_settings
 from unweave.report.latex import PaperCell, PaperTable
 
 FACTORS = np.random.default_rng(0).uniform(size=(300, 2))
@@ -60,18 +62,36 @@ def test_settings_are_ranked_with_those_without_a_score_last():
     assert ranked(values, down=True) == [("a", "a"), ("alone", ""), ("b", "b"), ("none", "")]
 
 
+def welch(one, two):
+    (found,) = differences_of_settings({"a": one, "b": two}, False, 0.95)
+    return found
+
+
 def test_settings_differ_up_to_one_minus_the_level():
     one, two = [0.1, 0.2, 0.3], [0.3, 0.45, 0.5]
     p_value = stats.ttest_ind(one, two, equal_var=False).pvalue
-    assert welch_p_value(one, two) == pytest.approx(p_value)
+    assert welch(one, two).p_value == pytest.approx(p_value)
     assert ranked({"a": one, "b": two}, level=1 - 1.1 * p_value) == [("b", "a"), ("a", "b")]
     assert ranked({"a": one, "b": two}, level=1 - 0.9 * p_value) == [("b", "a"), ("a", "a")]
 
 
 @pytest.mark.filterwarnings("ignore:Precision loss")
-@pytest.mark.parametrize("values", [([1.0, 1.0], [1.0, 3.0]), ([1.0, 3.0], [1.0, 1.0])])
-def test_one_constant_setting_is_tested_as_any_other(values):
-    assert welch_p_value(*values) == pytest.approx(stats.ttest_ind(*values, equal_var=False).pvalue)
+@pytest.mark.parametrize("values", [([1.0, 1.0], [1.0, 3.0]), ([1.0, 3.0], [1.0, 1.0]), ([0.2, 0.5, 0.4], [0.9, 0.7])])
+def test_settings_are_tested_as_by_scipy(values):
+    theirs = stats.ttest_ind(*values, equal_var=False)
+    found = welch(*values)
+    sign = 1 if found.first == "a" else -1
+    assert found.p_value == pytest.approx(theirs.pvalue)
+    assert found.difference == pytest.approx(sign * (np.mean(values[0]) - np.mean(values[1])))
+    ends = sorted(sign * end for end in theirs.confidence_interval())
+    assert (found.lower, found.upper) == pytest.approx(ends)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("other", "p_value"), [(0.1, 1.0), (0.7, 0.0)])
+def test_equal_seeds_are_compared_without_a_warning(other, p_value):
+    same = [0.1 + 0.2 - 0.2, 0.1, 0.1]  # equal but for rounding
+    assert welch(same, [other] * 3).p_value == p_value
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +101,7 @@ def by_setting(sixty):
 
 def bold_cells(table, label):
     """Settings in bold, by a metric, of a Markdown table with models as rows."""
+    table = table.split("\n\n")[0]
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if "|" in line]
     place = next(k for k, head in enumerate(lines[0]) if head.split(" ")[0] == label)
     return {line[0] for line in lines[2:] if line[place].startswith("**")}
@@ -112,7 +133,34 @@ def test_a_table_for_a_paper_has_every_mean_and_deviation(by_setting):
     assert latex.count("S[table-format=1.3(3)]") == 2
     assert "resizebox" not in latex  # a narrow table needs no further package
     assert "over 5 seeds" in latex
-    assert by_setting.to_frame("pandas").shape == (24, 9)
+    assert by_setting.to_frame("pandas").shape == (24, 14)
+
+
+def test_the_test_of_two_settings_is_in_every_form(sixty):
+    """Whether another setting helps: the difference of the means, its interval and its p-value."""
+    names = [name for name in sixty.representations if name.startswith(("setting 00", "setting 10"))]
+    rows = tuple(row for row in sixty.rows if row.representation in names)
+    known = {name: sixty.data.representations[name] for name in names}
+    found = unweave.Evaluation(rows, dataclasses.replace(sixty.data, representations=known)).grouped()
+    (test,) = found.differences["mcc"]
+    values = [found.score("mcc", group).values for group in (test.first, test.second)]
+    theirs = stats.ttest_ind(*values, equal_var=False)
+    assert (test.first, test.second) == ("setting 00", "setting 10")
+    assert test.difference == pytest.approx(np.mean(values[0]) - np.mean(values[1]))
+    assert (test.lower, test.upper) == pytest.approx(tuple(theirs.confidence_interval()))
+    assert test.p_value == pytest.approx(theirs.pvalue)
+    for text in (str(found), found.to_markdown(), found.to_html()):
+        for part in (
+            "setting 00 \N{MINUS SIGN} setting 10",
+            f"{test.difference:.3f}",
+            f"{test.lower:.3f} to {test.upper:.3f}",
+        ):
+            assert part in text
+    line = found.to_frame("pandas").query("metric == 'mcc' and group == 'setting 10'").iloc[0]
+    assert line["best"] == "setting 00"
+    assert line["best_minus_this"] == test.difference
+    assert (line["best_minus_this_lower"], line["best_minus_this_upper"]) == (test.lower, test.upper)
+    assert line["p_value"] == test.p_value
 
 
 def test_intervals_metrics_decimals_and_rows(by_setting, tmp_path):

@@ -28,9 +28,10 @@ from unweave.evidence import Evidence
 from unweave.evidence.columns import data_frame, quoted
 from unweave.findings import Finding, sentence_of_several
 from unweave.identifiability import Ladder
+from unweave.identifiability.rungs import RECOVERED
 from unweave.options import checks_options
 from unweave.score import Score
-from unweave.trust.comparison import Comparison, tied_letters
+from unweave.trust.comparison import Comparison, Difference, tied_letters, tied_with_best
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.floors import NoiseFloor
 from unweave.trust.intervals import Interval, check_level
@@ -67,7 +68,9 @@ class GroupedScore:
 class GroupedScores:
     """Scores of every setting by every metric; print it for a table, or write it for a paper.
 
-    ``level`` is the confidence level of intervals and tests, and ``lower_is_better`` says so for every metric.
+    "ladder" is the value of the ladder, if it was computed. ``level`` is the confidence level of intervals and tests,
+    and ``lower_is_better`` says so for every metric. ``differences`` are those of the best setting's mean minus each
+    other mean, with intervals and p-values of Welch's t-test; p-values are corrected by Holm for all pairs.
 
     >>> score = GroupedScore("beta 1", (0.5, 0.7), 0.6, 0.14, 0.0, 1.0)
     >>> found = GroupedScores({"mcc": (score,)})
@@ -80,6 +83,7 @@ class GroupedScores:
     scores: Mapping[str, tuple[GroupedScore, ...]]
     level: float = 0.95
     lower_is_better: Mapping[str, bool] = field(default_factory=dict)
+    differences: Mapping[str, tuple[Difference, ...]] = field(default_factory=dict)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -93,6 +97,16 @@ class GroupedScores:
     def score(self, label: str, group: str) -> GroupedScore:
         """The score of one setting by one metric."""
         return next(score for score in self.scores[label] if score.group == group)
+
+    def best(self, label: str) -> tuple[str, ...]:
+        """The best of the settings with several seeds, and those that do not differ from it; none if all are alike.
+
+        Settings that are at noise level or should not be used by this metric are never best.
+        """
+        sets = {score.group: re.findall(r"[a-z]\d*", score.letters) for score in self.scores[label]}  # after z comes a1
+        letters = sorted({letter for each in sets.values() for letter in each}, key=lambda name: (name[1:], name))
+        doubted = {each.group for each in self.scores[label] if each.level in (Level.DO_NOT_USE, Level.NOISE)}
+        return tied_with_best([tuple(g for g, each in sets.items() if letter in each) for letter in letters], doubted)
 
     def __str__(self) -> str:
         from unweave.report.tables import grouped_text  # late: report is above evaluation
@@ -159,9 +173,16 @@ class GroupedScores:
         columns |= {name: [getattr(score, name) for _, score in lines] for name in copied}
         columns["seeds"] = [len(score.values) for _, score in lines]
         columns["verdict"] = [None if score.level is None else score.level.value for _, score in lines]
+        apart = {(label, each.second): each for label, of in self.differences.items() for each in of}
+        tests = [apart.get((label, score.group), NO_TEST) for label, score in lines]
+        columns["best"] = [each.first or None for each in tests]
+        for name in ("difference", "lower", "upper"):
+            columns[f"best_minus_this_{name}".removesuffix("_difference")] = [getattr(each, name) for each in tests]
+        columns["p_value"] = [each.p_value for each in tests]
         return data_frame(columns, backend)
 
 
+NO_TEST = Difference("", "", *[math.nan] * 5)
 SEED = re.compile(r"[\s,;_/:.(-]*(?<![a-z])(?:seed|run|trial)[\s_=:.-]*\d+\)?", re.IGNORECASE)
 
 
@@ -189,26 +210,37 @@ def grouped_scores(
     members: dict[str, list[str]] = {}
     for name in evaluation.representations:
         members.setdefault(str(groups[name]), []).append(name)
-    scores, lower_is_better = {}, {}
-    for label in evaluation.labels:
-        values = {
-            group: [mean for name in names if not math.isnan(mean := evaluation.mean_and_spread(label, name)[0])]
-            for group, names in members.items()
-        }
-        down = next(row.card.lower_is_better for row in evaluation.rows if row.label == label)
-        lower_is_better[label] = down
+    scores, lower_is_better, differences = {}, {}, {}
+    of_ladder = ("ladder",) * (set(evaluation.representations) <= set(evaluation.data.ladders))
+    for label in (*of_ladder, *evaluation.labels):
+        values = {group: _values(evaluation, label, names) for group, names in members.items()}
+        down = lower_is_better[label] = next(
+            (r.card.lower_is_better for r in evaluation.rows if r.label == label), False
+        )
         scores[label] = tuple(
             replace(score, level=_worst_level(evaluation, label, members[score.group]))
             for score in ranked_settings(values, down, level)
         )
-    return GroupedScores(scores, level, lower_is_better)
+        tests = differences_of_settings(values, down, level)
+        differences[label] = tuple(each for each in tests if each.first == tests[0].first)
+    return GroupedScores(scores, level, lower_is_better, differences)
+
+
+def _values(evaluation: Evaluation, label: str, names: Iterable[str]) -> list[float]:
+    if label == "ladder":
+        return [evaluation.data.ladders[name].value for name in names]
+    return [mean for name in names if not math.isnan(mean := evaluation.mean_and_spread(label, name)[0])]
 
 
 def _worst_level(evaluation: Evaluation, label: str, names: Iterable[str]) -> Level | None:
     """What a table marks a group of runs with: a doubt about any run before the lack of a check, unlike `gravity`.
 
-    A score at noise level is worse than one with caution, because it is never printed in bold.
+    A score at noise level is worse than one with caution, because it is never printed in bold. The ladder has no
+    verdict, and is at noise level if no factor can be read in any run.
     """
+    if label == "ladder":
+        found = (row.rung in RECOVERED for name in names for row in evaluation.data.ladders[name].rows)
+        return None if any(found) else Level.NOISE
     levels = {row.level for name in names if (row := evaluation.row(label, name)) and row.score is not None}
     worst_first = (Level.DO_NOT_USE, Level.NOISE, Level.CAUTION, Level.NO_VERDICT, Level.NOT_CHECKED, Level.TRUST)
     return next((level for level in worst_first if level in levels), None)
@@ -219,16 +251,41 @@ def ranked_settings(values: Mapping[str, Sequence[float]], down: bool, level: fl
     means = {group: float(np.mean(scores)) for group, scores in values.items() if scores}
     known = sorted(means, key=means.__getitem__, reverse=not down)
     several = [group for group in known if len(values[group]) > 1]
-    pairs = list(itertools.combinations(several, 2))
-    p_values = np.array([welch_p_value(values[a], values[b]) for a, b in pairs])
-    apart = {
-        frozenset(pair)
-        for pair, p_value in zip(pairs, corrected(p_values, "holm"), strict=True)
-        if p_value <= 1 - level
-    }
-    letters = tied_letters(several, apart)
+    tests = differences_of_settings(values, down, level)
+    letters = tied_letters(
+        several, {frozenset((each.first, each.second)) for each in tests if each.p_value <= 1 - level}
+    )
     unknown = [group for group, found in values.items() if not found]
     return tuple(_spread(group, values[group], letters.get(group, ""), level) for group in [*known, *unknown])
+
+
+def differences_of_settings(values: Mapping[str, Sequence[float]], down: bool, level: float) -> tuple[Difference, ...]:
+    """Differences of the means of every pair of settings with several seeds, the better first, best pairs first.
+
+    By Welch's t-test; the interval is for the pair alone, and p-values are corrected by Holm.
+
+    >>> (found,) = differences_of_settings({"a": [1.0, 1.0], "b": [2.0, 2.0]}, False, 0.95)
+    >>> found.first, found.difference, found.p_value
+    ('b', 1.0, 0.0)
+    """
+    several = [group for group, scores in values.items() if len(scores) > 1]
+    several.sort(key=lambda group: float(np.mean(values[group])), reverse=not down)
+    found = [_welch(a, b, values[a], values[b], level) for a, b in itertools.combinations(several, 2)]
+    p_values = corrected(np.array([each.p_value for each in found]), "holm")
+    return tuple(replace(each, p_value=float(p)) for each, p in zip(found, p_values, strict=True))
+
+
+def _welch(first: str, second: str, one: Sequence[float], other: Sequence[float], level: float) -> Difference:
+    gap = float(np.mean(one) - np.mean(other))
+    shares = np.array([np.var(one, ddof=1) / len(one), np.var(other, ddof=1) / len(other)])
+    error = math.sqrt(shares.sum())
+    negligible = 1e-12 * max(1.0, *map(abs, one), *map(abs, other))
+    if error <= negligible:  # equal seeds
+        return Difference(first, second, gap, 0.0, gap, gap, float(abs(gap) <= negligible))
+    freedom = float(shares.sum() ** 2 / (shares**2 / (len(one) - 1, len(other) - 1)).sum())
+    reach = float(stats.t.ppf(0.5 + level / 2, freedom)) * error
+    p_value = 2 * float(stats.t.sf(abs(gap) / error, freedom))
+    return Difference(first, second, gap, error, gap - reach, gap + reach, p_value)
 
 
 def _spread(group: str, values: Sequence[float], letters: str, level: float) -> GroupedScore:
@@ -238,17 +295,6 @@ def _spread(group: str, values: Sequence[float], letters: str, level: float) -> 
     std = float(np.std(values, ddof=1))
     reach = float(stats.t.ppf(0.5 + level / 2, len(values) - 1)) * std / math.sqrt(len(values))
     return GroupedScore(group, tuple(values), mean, std, mean - reach, mean + reach, letters)
-
-
-def welch_p_value(first: Sequence[float], second: Sequence[float]) -> float:
-    """P-value of Welch's t-test of two means; for constant values, 1 if they are equal and 0 otherwise.
-
-    >>> welch_p_value([1.0, 1.0], [1.0, 1.0]), welch_p_value([1.0, 1.0], [2.0, 2.0])
-    (1.0, 0.0)
-    """
-    if np.ptp(first) == 0 and np.ptp(second) == 0:
-        return 1.0 if first[0] == second[0] else 0.0
-    return float(stats.ttest_ind(first, second, equal_var=False).pvalue)
 
 
 SIGNIFICANT = 0.05

@@ -396,17 +396,18 @@ def _free_factors(
     columns = list(unit_of)
     free = np.unique([unit_of[columns[i]] for i in constraints.free(columns, worth[list(unit_of.values())])])
     by: dict[int, tuple[str, ...]] = {}
+    sources_of: list[tuple[int, set[int]]] = []
     for each in constraints.constraints:
         k = unit_of[each.determined]
+        sources_of.append((k, {unit_of[name] for name in each.by} - {k}))
         by[k] = tuple(
             dict.fromkeys([*by.get(k, ()), *(names[unit_of[name]] for name in each.by if unit_of[name] != k)])
         )
     implied = {j: by.get(j, ()) for j in range(len(names)) if j not in free}
-    for j, sources in implied.items():  # after an exchange of equivalent factors, the free ones determine the other
-        if not sources:
-            implied[j] = tuple(names[k] for k, others in by.items() if names[j] in others and k in free) or tuple(
-                names[k] for k in free
-            )
+    for j, sources in implied.items():
+        if not sources:  # after an exchange, the factor that it helped to determine does so, with the other sources
+            exchanged = [[k, *sorted(others - {j})] for k, others in sources_of if j in others and k in free]
+            implied[j] = tuple(names[k] for k in min(exchanged, key=len, default=free.tolist()))
     return free, implied
 
 

@@ -50,6 +50,8 @@ MIXED_IN = 0.1  # smallest share of a code for which another factor is named
 
 LEAST_FLOOR = 0.005
 
+FEW_CODES, CARRIED, MOST_CODES_SEARCHED = 3, 0.95, 512  # codes that carry this share of a direction are named
+
 NORMAL = float(stats.norm.ppf((1 + LEVEL) / 2))
 
 MOST_LUCK, MOST_CHANCE = 0.95, 0.25  # so that own codes beyond luck are between -1 and 1
@@ -90,6 +92,8 @@ class LadderRow:
         Share of the direction's variance that no factor explains.
     code, codes : str, tuple of str
         Best code, and the block of own codes.
+    carried_by : tuple of str
+        The codes that make up an own direction, if at most three of up to 512 do: .95 of its variance, strongest first.
     shape : str
         Map between best code and factor: "linear", "monotone" or "folded"; "linear" or "curved" for a block.
     code_noise : float
@@ -134,6 +138,7 @@ class LadderRow:
     noise: float = math.nan
     code: str = ""
     codes: tuple[str, ...] = ()
+    carried_by: tuple[str, ...] = ()
     shape: str = ""
     code_noise: float = math.nan
     mixed_with: tuple[str, ...] = ()
@@ -286,7 +291,7 @@ def _flat(row: LadderRow) -> dict[str, Any]:
             flat[f"{name}_floor"] = row.floors.get(name, math.nan)
     others = "leaks_into", "noise", "code", "shape", "code_noise", "probe", "p_value", "dependence_p_value", "gain"
     flat |= {name: getattr(row, name) for name in others}
-    for name in ("codes", "mixed_with", "joint_with", "implied_by"):
+    for name in ("codes", "carried_by", "mixed_with", "joint_with", "implied_by"):
         flat[name] = ", ".join(getattr(row, name))
     return flat
 
@@ -458,7 +463,7 @@ def _row(part: QuickPart, evidence: Evidence, k: int, test: _Read, *, quick: boo
         p_value=test.p_value,
     )
     if not scores_only:
-        row = replace(row, replicates=_replicates(row, part, k, best.readout))
+        row = replace(row, replicates=_replicates(row, part, k, best.readout), carried_by=_carried_by(part, k, rung))
     return _with_codes(row, part, k)
 
 
@@ -513,6 +518,21 @@ def _replicates(row: LadderRow, part: QuickPart, k: int, best: Readout) -> dict[
         "readable": of_best if of_best.size == n_blocks else of_direction,
     }
     return {name: tuple((getattr(row, name) + each - each.mean()).tolist()) for name, each in moving.items()}
+
+
+def _carried_by(part: QuickPart, k: int, rung: Rung) -> tuple[str, ...]:
+    """The few codes whose part of an own direction is nearly the whole direction."""
+    if rung != "own direction" or part.codes.n_codes > MOST_CODES_SEARCHED or part.whitening is not None:
+        return ()
+    codes, weights = part.codes.as_given(), part.directions[k].weights
+    columns = codes.columns(slice(None)) - codes.mean
+    whole = columns @ weights
+    strongest = np.argsort(-np.linalg.norm(codes.spread[:, None] * weights, axis=1), kind="stable")
+    for n in range(1, min(FEW_CODES, codes.n_codes - 1) + 1):
+        few = strongest[:n]
+        if np.square(whole - columns[:, few] @ weights[few]).sum() <= (1 - CARRIED) * np.square(whole).sum():
+            return tuple(codes.unit_names[i] for i in few)
+    return ()
 
 
 def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -19,12 +19,12 @@ from unweave.codec import plain_data
 from unweave.errors import OptionError
 from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
-from unweave.evaluation.results import EvaluationData
+from unweave.evaluation.results import EvaluationData, GroupedScores, setting_of
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
 from unweave.metrics.manifolds import largest_drop
-from unweave.sentences import between, brief, counted, fixed, listed, reported_score, say
+from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say
 from unweave.trust.comparison import Comparison, tied_with_best
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.verdict_record import Level, Reason
@@ -62,8 +62,11 @@ MUCH = 0.1  # share of a direction's response that is unexplained, above which l
 WELL = 0.8  # smallest recovery of a factor that is identified up to a class of maps
 
 RECOVERY_OF = {"one code": "one_code", "own codes": "own_codes", "own direction": "direction", "readable": "readable"}
+SHOWN_OF = RECOVERY_OF | {"implied": "readable"}  # by a linear readout on the rows as they are
 
 MOST_CODES = 3
+
+MOST_TESTS = 24  # of settings that a table shows
 
 MOST_FACTORS = 24  # rows; if there are more factors, the best and the worst recovered ones are shown
 
@@ -181,8 +184,8 @@ def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
     codes = row.codes or ((row.code,) if row.code else ())
     where = {"one code": row.code, "own codes": listed(codes, MOST_CODES)}.get(row.rung, "")
     if row.rung == "own direction":
-        where = say("direction_of", n=n_codes)
-    recovery = RECOVERY_OF.get(row.rung, "")
+        where = ", ".join(row.carried_by) or say("direction_of", n=n_codes)
+    recovery = SHOWN_OF.get(row.rung, "")
     low, high = row.intervals.get(recovery, (math.nan, math.nan))
     return FactorRow(
         factor=row.factor,
@@ -212,6 +215,8 @@ def _state(row: LadderRow) -> FactorState:
 def _note(row: LadderRow, kind: str, quick: bool) -> str:
     """What is in the way of a higher rung, or of a better recovery."""
     if row.rung in OWN:
+        if kind == "categorical" and (row.one_code if row.rung == "one code" else row.own_codes) < WELL:
+            return say("note_of", reason="classes", n=1 if row.rung == "one code" else 2)
         if row.rung == "one code" and row.one_code < WELL and row.code_noise > 0.1:
             return say("note_of", reason="noisy", share=row.code_noise)
         return say("note_of", reason="folded code") if row.shape == "folded" and kind != "circular" else ""
@@ -621,15 +626,20 @@ ANY_DEPENDENCE = 0.1  # weaker correlations of factors need no advice
 def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> tuple[str, ...]:
     """Recommendations as sentences, the most important first; nothing is advised where nothing is known to help."""
     own = [row for row in evaluation.rows if row.representation == representation]
-    if own and not any(row.score for row in own):
-        return (say("nothing_scored", problem=own[0].problem),)
-    steps = [] if any(row.verdict for row in evaluation.rows) else [say("evaluate_in_full")]
+    steps = _of_checks(evaluation, own)
     steps += [*of_factors(evaluation, representation, rows), *_of_questions(evaluation, representation)]
     if steps:
         return tuple(dict.fromkeys(steps))[:MOST_STEPS]
     counted = [row for row in rows if row.counts]
     done = bool(counted) and all(row.rung in OWN and (row.recovery or 0.0) >= WELL for row in counted)
     return (say("nothing_in_the_way" if done else "no_advice"),)
+
+
+def _of_checks(evaluation: Evaluation, rows: Sequence[Row]) -> list[str]:
+    """What to do if none of these rows has a score, or if none was checked."""
+    if rows and not any(row.score for row in rows):
+        return [say("nothing_scored", problem=rows[0].problem)]
+    return [] if any(row.verdict for row in evaluation.rows) else [say("evaluate_in_full")]
 
 
 def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> Iterator[str]:
@@ -827,7 +837,7 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
     if (found := spectrum_of(evaluation, name)) is not None:
         return _answer_of_decoder(name, found)
     rows, lines = factor_rows(evaluation, name), question_lines(evaluation, name)
-    ladder = evaluation.data.ladders.get(name)
+    ladder, implied = evaluation.data.ladders.get(name), any(row.rung == "implied" for row in rows)
     confidence = next((line.confidence for line in lines if line.confidence), None)
     of_questions = say("reading_of_questions", yes=YES, partly=PARTLY, confidence=confidence) if lines else ""
     return Answer(
@@ -838,10 +848,14 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
         parts=LadderParts.of(evaluation, name),
         factors=rows,
         questions=lines,
-        report=_report(evaluation, name, rows, lines),
+        report=_report(evaluation, name, rows, lines) if _has_scores(evaluation, name) else say("nothing_computed"),
         next_steps=next_steps(evaluation, name, rows),
-        reading=(say("reading_of_factors", quick=ladder.quick) if ladder else "", of_questions),
+        reading=(say("reading_of_factors", quick=ladder.quick, implied=implied) if ladder else "", of_questions),
     )
+
+
+def _has_scores(evaluation: Evaluation, *names: str) -> bool:
+    return any(row.score for row in evaluation.rows if row.representation in names)
 
 
 def _answer_of_decoder(representation: str, found: LatentSpectrum) -> Answer:
@@ -872,10 +886,16 @@ def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow
     if not evaluation.data.factors:
         return say("no_factors")
     if not any(row.counts for row in rows):
-        return say("no_factor_table", problem=evaluation.data.ladder_problems.get(representation, ""))
+        return say("no_factor_table", problem=_ladder_problem(evaluation, representation))
     implied = [row.factor for row in rows if row.rung == "implied"]
     first = _rungs_in_words(rows)
     return f"{first} {say('implied_factors', names=implied)}" if implied else first
+
+
+def _ladder_problem(evaluation: Evaluation, representation: str) -> str:
+    """Why there is no ladder, as `identification` says it if it failed, because that needs more rows."""
+    row = evaluation.row("identification", representation)
+    return str(row.problem) if row and row.problem else evaluation.data.ladder_problems.get(representation, "")
 
 
 def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
@@ -1035,8 +1055,10 @@ def layers(evaluation: Evaluation, rung: str = "direction") -> Layers | None:
     for name in names:
         for row in ladders[name].rows:
             low, high = row.intervals.get(rung, (math.nan, math.nan))
-            is_read = row.rung in IN_CODES and row.sample_r2 > noise
-            known = (none_if_nan(getattr(row, rung)), none_if_nan(low), none_if_nan(high))
+            is_implied = row.rung == "implied"  # then read on the rows as they are
+            is_read = (row.rung in IN_CODES and row.sample_r2 > noise) or (is_implied and row.readable > noise)
+            value = row.readable if is_implied and rung in ("direction", "readable") else getattr(row, rung)
+            known = (none_if_nan(value), none_if_nan(low), none_if_nan(high))
             cells.setdefault(row.factor, []).append(LayerCell(*known, row.rung, is_read))
     numbered = [re.fullmatch(r"(\D*)(\d+)(\D*)", name) for name in names]
     steps = [(found[1], found[3], int(found[2])) for found in numbered if found]
@@ -1063,6 +1085,7 @@ class ComparedAnswer:
     report: str
     next_steps: tuple[str, ...]
     layers: Layers | None = None
+    settings: GroupedScores | None = None  # if names differ by a seed alone
 
     def table(self) -> TextTable:
         """One row for each representation, best first: the ladder's value with its parts, and the factors by rung."""
@@ -1088,8 +1111,8 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     >>> rng = np.random.default_rng(0)
     >>> factors = rng.normal(size=(300, 2))
     >>> both = unweave.compare(factors, {"kept": factors, "noise": rng.normal(size=(300, 2))}, metrics="identification")
-    >>> compared_answer(both).headline
-    'kept identifies the factors best (ladder value 1.00; noise has 0.00).'
+    >>> compared_answer(both).headline.partition(",")[0]
+    'kept identifies the factors best (ladder value 1.00'
     """
     found = tuple(answer_of(evaluation, name) for name in evaluation.representations)
     questions = tuple(
@@ -1102,24 +1125,39 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     noise = {answer.representation for answer in found if answer.contains_nothing}
     best = _never_below(comparison, noise)
     order = sorted(values, key=lambda name: -values[name])
+    settings = evaluation.grouped() if evaluation.has_seeds else None
+    kept = _kept(best, order, {} if comparison is None else comparison.letters, settings)
     steps = dict.fromkeys(
         f"{answer.representation}: {step}"
         for answer in found
+        if answer.representation in kept
         for step in of_factors(evaluation, answer.representation, answer.factors)
     )
-    quick = not any(row.verdict for row in evaluation.rows)
-    advice = [*([say("evaluate_in_full")] if quick else []), *steps][:MOST_STEPS]
+    report = _comparison_report(questions, best) if settings is None else _report_of_settings(questions, settings)
+    advice = [*_of_checks(evaluation, evaluation.rows), *steps][:MOST_STEPS]
     return ComparedAnswer(
-        headline=_compared_headline(evaluation, values, order, best, noise),
+        headline=_compared_headline(evaluation, values, order, best, noise, settings),
         representations=found,
         order=tuple(order),
         best=best,
         letters={} if comparison is None else comparison.letters,
         questions=questions,
-        report=_comparison_report(questions, best),
+        report=report if _has_scores(evaluation, *evaluation.representations) else say("nothing_computed"),
         next_steps=tuple(advice) or (say("no_advice"),),
         layers=layers(evaluation),
+        settings=settings,
     )
+
+
+def _kept(
+    best: tuple[str, ...], order: list[str], letters: dict[str, str], settings: GroupedScores | None
+) -> Collection[str]:
+    """Representations that a person would keep: those that no other is better than; of settings, the best run."""
+    if settings is None:
+        first = letters.get(order[0], "") if order else ""
+        return best or [name for name in order if name == order[0] or {*letters.get(name, "")} & {*first}]
+    ranked = settings.best("ladder") or settings.groups if "ladder" in settings.scores else ()
+    return [name for name in order if ranked and setting_of(name) == ranked[0]][:1]
 
 
 def _never_below(comparison: Comparison | None, noise: set[str]) -> tuple[str, ...]:
@@ -1132,14 +1170,21 @@ def _never_below(comparison: Comparison | None, noise: set[str]) -> tuple[str, .
 
 
 def _compared_headline(
-    evaluation: Evaluation, values: dict[str, float], order: list[str], best: tuple[str, ...], noise: set[str]
+    evaluation: Evaluation,
+    values: dict[str, float],
+    order: list[str],
+    best: tuple[str, ...],
+    noise: set[str],
+    settings: GroupedScores | None,
 ) -> str:
     if not evaluation.data.factors:
         return say("no_factors")
     if not values:
-        return say("no_factor_table", problem=next(iter(evaluation.data.ladder_problems.values()), ""))
+        return say("no_factor_table", problem=_ladder_problem(evaluation, evaluation.representations[0]))
     if noise >= set(values):
         return say("none_contains")
+    if settings is not None and "ladder" in settings.scores:
+        return _headline_of_settings(settings)
     shown = [f"{name} {fixed(values[name], 2)}" for name in order]
     if evaluation.data.ladder_comparison is None:
         return say("not_compared", values=shown)
@@ -1147,6 +1192,40 @@ def _compared_headline(
         return say("all_alike", values=shown)
     rest = [name for name in order if name not in best]
     return say("identifies_best", best=best, value=values[best[0]], rest=f"{rest[0]} has {fixed(values[rest[0]], 2)}")
+
+
+def _headline_of_settings(settings: GroupedScores) -> str:
+    """How the settings differ by the mean of the ladder over their seeds."""
+    scores, best, tests = settings.scores["ladder"], settings.best("ladder"), settings.differences["ladder"]
+    shown = [
+        f"{each.group} {fixed(each.mean, 2)}{'' if math.isnan(each.std) else f' ± {fixed(each.std, 2)}'} "
+        f"({counted(len(each.values), 'seed')})"
+        for each in scores
+    ]
+    test = next((each for each in tests if each.first in best and each.second not in best), None)
+    test = tests[0] if len(tests) == 1 else test
+    compared = "settings_best" if best else "settings_alike" if tests else "settings_untested"
+    said = [say(compared, best=best, n=len(scores)), say("settings_values", values=shown)]
+    if test is not None:
+        said.append(say("settings_test", confidence=settings.level, **vars(test)))
+    if tests and (single := [each.group for each in scores if len(each.values) == 1]):
+        said.append(say("settings_of_one_seed", names=single))
+    return " ".join(said)
+
+
+def settings_tested(found: GroupedScores, labels: Sequence[str]) -> TextTable:
+    """The best setting by each metric against each other one; by the first metric alone if that is too much to read."""
+    rows = [
+        (
+            *(label, f"{each.first} {MINUS} {each.second}", fixed(each.difference)),
+            *(between(each.lower, each.upper, 3), fixed(each.p_value) if each.p_value >= 0.001 else "< 0.001"),
+        )
+        for label in labels
+        for each in found.differences.get(label, ())
+    ]
+    rows = rows if len(rows) <= MOST_TESTS else [row for row in rows if row[0] == labels[0]]
+    heads = ("metric", "best minus other", "difference", f"{100 * found.level:g} % interval", "p (Welch, Holm)")
+    return TextTable(heads, tuple(rows))
 
 
 def compared_by(metric: str, question: Question, evaluation: Evaluation) -> ComparedQuestion:
@@ -1184,6 +1263,31 @@ def _best_first(row: Row) -> tuple[bool, float]:
     return False, row.score.raw if row.card.lower_is_better else -row.score.raw
 
 
+def _report_of_settings(questions: tuple[ComparedQuestion, ...], settings: GroupedScores) -> str:
+    """Which settings are best by means over their seeds, of metrics that can be trusted in all of their seeds."""
+    if not any(settings.differences.values()):
+        return say("settings_untested", n=len(settings.groups))
+    best_by: dict[tuple[str, ...], list[str]] = {}
+    tied_by = []
+    for label in settings.differences:
+        if label not in ("ladder", *(question.metric for question in questions)):
+            continue
+        named, best = "the ladder" if label == "ladder" else label, settings.best(label)
+        fine = {each.group for each in settings.scores[label] if each.level in (Level.TRUST, Level.NOISE, None)}
+        if best and fine.issuperset(best):
+            best_by.setdefault(best, []).append(named)
+        elif settings.differences[label] and not best and len(fine) == len(settings.groups):
+            tied_by.append(named)
+    seeds = sorted({len(each.values) for scores in settings.scores.values() for each in scores if each.values})
+    said = _best_and_tied(best_by, tied_by, "settings")
+    return say("by_settings", seeds=[*map(str, seeds)], said=said or say("nothing_told_apart", what="settings"))
+
+
+def _best_and_tied(best_by: dict[tuple[str, ...], list[str]], tied_by: list[str], what: str) -> str:
+    sentences = [say("best_by", metric=listed(by), names=names) for names, by in best_by.items()]
+    return " ".join([*sentences, *([say("all_tied_by", metric=listed(tied_by), what=what)] if tied_by else [])])
+
+
 def _comparison_report(questions: tuple[ComparedQuestion, ...], best: tuple[str, ...]) -> str:
     """Which representations are best, once for all metrics by which they are."""
     best_by: dict[tuple[str, ...], list[str]] = {tuple(sorted(best)): ["the ladder"]} if best else {}
@@ -1195,11 +1299,9 @@ def _comparison_report(questions: tuple[ComparedQuestion, ...], best: tuple[str,
             best_by.setdefault(tuple(sorted(named)), []).append(question.metric)
         elif question.tested and trusted and len({letter for each in question.ranked for letter in each.letters}) == 1:
             tied_by.append(question.metric)
-    sentences = [say("best_by", metric=listed(by), names=names) for names, by in best_by.items()]
-    sentences += [say("all_tied_by", metric=listed(tied_by))] if tied_by else []
-    if not sentences and not any(question.tested for question in questions):
-        return say("not_tested")
-    return " ".join(sentences) or say("nothing_told_apart")
+    said = _best_and_tied(best_by, tied_by, "representations")
+    tested = any(question.tested for question in questions)
+    return said or (say("nothing_told_apart", what="representations") if tested else say("not_tested"))
 
 
 def number(value: float | None) -> str:

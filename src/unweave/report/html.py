@@ -402,6 +402,7 @@ def _compared(summary: Mapping[str, Any]) -> dict[str, Any]:
         "rankings": summary["rankings"],
         "by_label": {metric["label"]: metric for metric in summary["metrics"]},
         "factors": [factor["name"] for factor in summary["data"]["factors"]][:MOST_COLUMNS],
+        "tests": summary["tables"].get("tests"),
         "steps": _shared_steps(answer["next_steps"], names),
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -14,7 +13,8 @@ import numpy as np
 from unweave.errors import InputError, OptionError
 from unweave.evaluation import Evaluation
 from unweave.evaluation.results import GroupedScore, GroupedScores
-from unweave.sentences import MINUS, fixed
+from unweave.report.answer import TextTable, settings_tested
+from unweave.sentences import MINUS, fixed, say
 from unweave.trust.comparison import tied_with_best
 from unweave.trust.verdict_record import Level
 
@@ -70,6 +70,7 @@ class PaperTable:
     cells: tuple[tuple[PaperCell, ...], ...]
     legend: tuple[str, ...]
     digits: int
+    tests: TextTable | None = None  # below the table in Markdown and HTML
 
     def latex(self) -> str:
         """A booktabs table with siunitx columns, in several parts if it is wide, followed by the legend."""
@@ -118,7 +119,7 @@ class PaperTable:
 
     def markdown(self) -> str:
         """A table in Markdown, followed by the legend."""
-        from unweave.report.markdown import plain
+        from unweave.report.markdown import markdown_table, plain
 
         def shown(cell: PaperCell) -> str:
             text = plain(cell.text(self.digits))
@@ -130,10 +131,12 @@ class PaperTable:
             [plain(_text_name(*name)), *map(shown, row)] for name, row in zip(self.names, self.cells, strict=True)
         ]
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        return f"{table}\n\n{plain(' '.join(self.legend))}\n" if self.legend else table + "\n"
+        tests = markdown_table(self.tests) if self.tests else ""
+        return "\n\n".join(filter(None, [table, plain(" ".join(self.legend)), tests])) + "\n"
 
     def html(self) -> str:
         """An HTML table with the legend as its caption."""
+        from unweave.report.notebook import html_table
 
         def shown(cell: PaperCell) -> str:
             text = escape(cell.text(self.digits))
@@ -147,7 +150,8 @@ class PaperTable:
             for name, row in zip(self.names, self.cells, strict=True)
         )
         caption = f'<caption style="caption-side:bottom">{escape(" ".join(self.legend))}</caption>' * bool(self.legend)
-        return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+        tests = html_table(self.tests) if self.tests else ""
+        return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{tests}"
 
 
 def paper_table(
@@ -167,19 +171,22 @@ def paper_table(
     if isinstance(found, GroupedScores):
         models, chosen, down = found.groups, _chosen_labels(tuple(found.scores), metrics), found.lower_is_better
         columns = {label: _cells_of_groups(found, label, intervals, bold) for label in chosen}
+        tests = settings_tested(found, chosen) if any(found.differences.values()) else None
     else:
         models, chosen = found.representations, _chosen_labels(found.labels, metrics)
         down = {row.label: row.card.lower_is_better for row in found.rows}
-        columns = {label: _cells_of_models(found, label, intervals, bold) for label in chosen}
+        columns, tests = {label: _cells_of_models(found, label, intervals, bold) for label in chosen}, None
     if not marks:
         columns = {label: tuple(replace(cell, level=None) for cell in cells) for label, cells in columns.items()}
     legend = _legend(found, columns, bold and len(models) > 1)
+    legend += (say("what_ladder_is"),) if isinstance(found, GroupedScores) and "ladder" in chosen else ()
     of_metrics = tuple((label, down.get(label, False)) for label in chosen)
     of_models = tuple((name, None) for name in models)
     if rows == "models":
-        return PaperTable("model", of_metrics, of_models, tuple(zip(*columns.values(), strict=True)), legend, digits)
+        cells = tuple(zip(*columns.values(), strict=True))
+        return PaperTable("model", of_metrics, of_models, cells, legend, digits, tests)
     of_models = of_models if len(models) > 1 else (("score", None),)
-    return PaperTable("metric", of_models, of_metrics, tuple(columns.values()), legend, digits)
+    return PaperTable("metric", of_models, of_metrics, tuple(columns.values()), legend, digits, tests)
 
 
 def paper_latex(evaluation: Evaluation) -> str:
@@ -229,13 +236,8 @@ def _cells_of_models(evaluation: Evaluation, label: str, intervals: bool, bold: 
 
 def _cells_of_groups(found: GroupedScores, label: str, intervals: bool, bold: bool) -> tuple[PaperCell, ...]:
     scores = {score.group: score for score in found.scores[label]}
-    known = [score for score in found.scores[label] if score.values]
-    tested = all(score.letters for score in known)
-    sets = {score.group: re.findall(r"[a-z]\d*", score.letters) for score in known}  # after z comes a1
-    letters = sorted({letter for each in sets.values() for letter in each}, key=lambda name: (name[1:], name))
-    ties = [tuple(group for group, each in sets.items() if letter in each) for letter in letters]
-    doubted = {score.group for score in known if score.level in DOUBTED}
-    best = tied_with_best(ties, doubted) if bold and tested else ()
+    tested = all(score.letters for score in found.scores[label] if score.values)
+    best = found.best(label) if bold and tested else ()
     return tuple(_cell_of_group(scores[name], intervals, name in best) for name in found.groups)
 
 

@@ -67,20 +67,21 @@ def _codes(entry: Mapping[str, Any]) -> str:
 
 def _tables(answer: Answer) -> list[str]:
     if answer.spectrum is not None:
-        return [_text_table(answer.spectrum.table()), plain(answer.identified), answer.reading[0]]
+        return [markdown_table(answer.spectrum.table()), plain(answer.identified), answer.reading[0]]
     return [
-        *([_text_table(answer.factor_table()), plain(answer.below_factors)] if answer.factors else []),
+        *([markdown_table(answer.factor_table()), plain(answer.below_factors)] if answer.factors else []),
         answer.reading[0],
-        *([_text_table(answer.question_table()), answer.reading[1]] if answer.questions else []),
+        *([markdown_table(answer.question_table()), answer.reading[1]] if answer.questions else []),
     ]
 
 
 def _comparison(answer: ComparedAnswer) -> list[str]:
-    parts = [_text_table(answer.table()), say("reading_of_representations")] if answer.order else []
+    parts = [] if answer.settings is None else [answer.settings.to_markdown().rstrip(), say("single_runs")]
+    parts += [markdown_table(answer.table()), say("reading_of_representations")] if answer.order else []
     if answer.layers is not None:
-        parts += [_text_table(answer.layers.table()), answer.layers.reading]
+        parts += [markdown_table(answer.layers.table()), answer.layers.reading]
     for question in answer.questions:
-        parts.append(f"{plain(question.text)} By {plain(question.metric)}.\n\n{_text_table(question.table())}")
+        parts.append(f"{plain(question.text)} By {plain(question.metric)}.\n\n{markdown_table(question.table())}")
     return parts
 
 
@@ -165,7 +166,8 @@ def _per_factor(summary: Mapping[str, Any], several: bool) -> str:
     return _table(["metric", "factors"], rows)
 
 
-def _text_table(table: TextTable) -> str:
+def markdown_table(table: TextTable) -> str:
+    """The table in Markdown, without its empty columns."""
     return _table(table.heads, table.rows)
 
 

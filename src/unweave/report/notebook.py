@@ -10,7 +10,7 @@ from unweave.auditing.properties import Audit
 from unweave.evaluation import Evaluation
 from unweave.report.answer import Answer, ComparedAnswer, TextTable, whole_answer
 from unweave.score import Score
-from unweave.sentences import fixed
+from unweave.sentences import fixed, say
 from unweave.trust.comparison import Comparison
 from unweave.trust.diagnosis import Diagnosis
 
@@ -37,26 +37,29 @@ def notebook_view(evaluation: Evaluation) -> str:
 
 def _of_one(answer: Answer) -> Iterable[str]:
     if answer.spectrum is not None:
-        yield _table(answer.spectrum.table())
+        yield html_table(answer.spectrum.table())
     if answer.factors:
-        yield _table(answer.factor_table())
+        yield html_table(answer.factor_table())
     yield f"<p>{escape(answer.below_factors)}</p>"
     if answer.questions:
-        yield _table(answer.question_table())
+        yield html_table(answer.question_table())
     yield from (f"<p>{escape(sentence)}</p>" for sentence in answer.reading if sentence)
 
 
 def _of_several(answer: ComparedAnswer) -> Iterable[str]:
-    yield _table(answer.table())
+    if answer.settings is not None:
+        yield f"{answer.settings.to_html()}<p>{escape(say('single_runs'))}</p>"
+    yield html_table(answer.table())
     if answer.layers is not None:
-        yield _table(answer.layers.table()) + f"<p>{escape(answer.layers.reading)}</p>"
+        yield html_table(answer.layers.table()) + f"<p>{escape(answer.layers.reading)}</p>"
     for question in answer.questions:
         yield f"<p>{escape(question.text)} By {escape(question.metric)}.</p>"
         table = question.table()
-        yield _table(TextTable((*table.heads[:-1], ""), table.rows))
+        yield html_table(TextTable((*table.heads[:-1], ""), table.rows))
 
 
-def _table(table: TextTable) -> str:
+def html_table(table: TextTable) -> str:
+    """The first rows of the table in HTML."""
     head = "".join(f"<th>{escape(text)}</th>" for text in table.heads)
     shown = table.rows[:ROWS_SHOWN]
     body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in shown)
@@ -73,7 +76,7 @@ def score_view(score: Score) -> str:
     for heading, numbers in (("factor", score.per_factor), ("code", score.per_code)):
         if numbers:
             rows = tuple((name, _cell_number(number)) for name, number in numbers.items())
-            parts.append(_table(TextTable((heading, "score"), rows)))
+            parts.append(html_table(TextTable((heading, "score"), rows)))
     return _block([*parts, _listed([*map(str, score.findings), *map(str, score.caveats)])])
 
 
@@ -91,7 +94,7 @@ def audit_view(audit: Audit) -> str:
         for result in audit.results
     )
     table = TextTable(("property", "", "verdict", "worst number", "where"), rows)
-    return _block([heading, _table(table), _listed(map(str, audit.problems))])
+    return _block([heading, html_table(table), _listed(map(str, audit.problems))])
 
 
 def diagnosis_view(diagnosis: Diagnosis) -> str:
@@ -114,7 +117,7 @@ def comparison_view(comparison: Comparison) -> str:
     )
     said = [*([str(comparison.reason)] if comparison.reason else []), *map(str, comparison.notes)]
     shared = ["Scores that share a letter do not differ significantly."] if len(rows) > 1 else []
-    table = _table(TextTable(("representation", "score", "group"), rows))
+    table = html_table(TextTable(("representation", "score", "group"), rows))
     return _block([f"<p><b>{escape(comparison.metric)}</b></p>", table, _listed([*shared, *said])])
 
 

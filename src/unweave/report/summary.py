@@ -25,6 +25,7 @@ from unweave.report.answer import (
     fitting_advice,
     noise_sentence,
     none_if_nan,
+    settings_tested,
     shared_reasons,
     sizes_in_words,
     whole_answer,
@@ -482,7 +483,10 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
 def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
     """Return what the page takes from the typed answer: tables, and the sentence with the parts of the ladder."""
     if isinstance(answer, ComparedAnswer):
-        return {}
+        found = answer.settings
+        return (
+            {"tests": settings_tested(found, tuple(found.scores))} if found and any(found.differences.values()) else {}
+        )
     shown = [plain_data(row) | {"leaks": row.leaks} for row in answer.shown_factors]
     return {"shown_factors": shown, "parts": answer.parts_sentence}
 

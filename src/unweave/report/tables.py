@@ -18,8 +18,9 @@ from unweave.evaluation.probe import ProbeReport
 from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.evaluation.similarity import Similarity
 from unweave.evaluation.unlabelled import RunPair, Unlabelled
-from unweave.report.terminal import WIDTH, number_table, plain_table
-from unweave.sentences import between, counted, fixed
+from unweave.report.answer import settings_tested
+from unweave.report.terminal import WIDTH, Prose, number_table, plain_table
+from unweave.sentences import between, counted, fixed, say
 
 if TYPE_CHECKING:
     from unweave.sweeps.trained_models import RunComparison
@@ -221,15 +222,25 @@ def grouped_table(found: GroupedScores, labels: Sequence[str] = ()) -> Table:
 
 
 def grouped_text(found: GroupedScores) -> str:
-    """Return the table as plain text, with an explanation of the letters."""
-    legend = "Mean ± standard deviation over seeds; settings that share a letter do not differ significantly."
+    """Return the tables as plain text, with an explanation of the letters."""
+    return plain_text(*grouped_parts(found), width=WIDTH)
+
+
+def grouped_parts(found: GroupedScores) -> list[Table | Text]:
+    """Return the scores of the settings, as many metrics beside each other as fit, their legend, and the tests."""
     room = WIDTH - max(len("setting"), *map(len, found.groups)) - len("seeds") - 5
     tables: list[list[str]] = [[]]
-    for label in found.scores:  # as many metrics beside each other as fit
+    for label in found.scores:
         widths = [len(head) + 4 for head in (*tables[-1], label)]
         widths = [max(width, len("-0.000 ± 0.000 ab") + 4) for width in widths]
         tables = [*tables[:-1], [*tables[-1], label]] if sum(widths) <= room or not tables[-1] else [*tables, [label]]
-    return plain_text(*(grouped_table(found, labels) for labels in tables), legend, width=WIDTH)
+    ladder = f" {say('what_ladder_is')}" * ("ladder" in found.scores)
+    tests = settings_tested(found, tuple(found.scores))
+    return [
+        *(grouped_table(found, labels) for labels in tables),
+        Prose(f"{say('reading_of_settings')}{ladder}"),
+        *([number_table(tests.heads, tests.rows, left=tests.heads[:2])] if tests.rows else []),
+    ]
 
 
 def _cell(score: GroupedScore) -> str:

@@ -237,6 +237,10 @@ def _one_representation(evaluation: Evaluation, width: int) -> Iterator[Renderab
 def _comparison(evaluation: Evaluation) -> Iterator[RenderableType]:
     answer = compared_answer(evaluation)
     yield Prose(answer.headline, style="bold")
+    if answer.settings is not None:
+        from unweave.report.tables import grouped_parts  # late: tables use this module
+
+        yield from (*grouped_parts(answer.settings), Text(), Prose(say("single_runs"), style="bold"))
     if any(one.factors for one in answer.representations):
         yield text_columns(answer.table(), wrapped=("factors",))
         yield Prose(say("reading_of_representations"), style="dim")

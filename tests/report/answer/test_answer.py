@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from fake_evaluations import fake_evaluation
+from scipy import stats
 
 from unweave import Posterior, compare, evaluate
 from unweave.evaluation import Evaluation
@@ -46,7 +47,7 @@ def test_a_row_for_every_factor(turned):
     assert [(row.factor, row.rung) for row in answer.factors] == [
         ("x", "own direction"), ("y", "own direction"), ("hue", "one code"),
     ]  # fmt: skip
-    assert [row.where for row in answer.factors] == ["all 3 codes", "all 3 codes", "c"]
+    assert [row.where for row in answer.factors] == ["a, b", "b, a", "c"]
     assert [row.note for row in answer.factors] == ["a is mixed with y", "b is mixed with x", ""]
     assert answer.headline == "Of 3 factors, 1 has a code of its own: hue; 2 are directions of the codes: x and y."
     assert answer.identified == (
@@ -115,7 +116,7 @@ def test_without_identification_the_table_is_missing_and_the_headline_says_so():
 def test_a_comparison_says_why_there_are_no_ladders():
     z = np.ones((40, 2))
     found = compare(z, {"a": Z[:40], "b": Z[:40]}, metrics="identification", quick=True)
-    assert found.data.ladder_problems["a"] in compared_answer(found).headline
+    assert str(found.row("identification", "a").problem) in compared_answer(found).headline
     codes = Posterior(Z, np.full(Z.shape, 0.1))
     unlabelled = compare(None, {"a": codes, "b": codes}, quick=True)
     assert "factors" in compared_answer(unlabelled).headline
@@ -157,7 +158,10 @@ def three():
 
 def test_representations_are_ranked_with_the_best_group(three):
     answer = compared_answer(three)
-    assert answer.headline == "kept identifies the factors best (ladder value 1.00; turned has 0.55)."
+    assert answer.headline == (
+        "kept identifies the factors best (ladder value 1.00, where 0 is noise and 1 a code of its own for each "
+        "factor; turned has 0.55)."
+    )
     recovery = compared_by("mcc", QUESTIONS[0], three)
     assert [entry.representation for entry in recovery.ranked] == ["kept", "turned", "noise"]
     assert [entry.best for entry in recovery.ranked] == [True, False, False]
@@ -202,3 +206,127 @@ def test_pairs_of_factors_and_codes_for_pictures(turned):
 def test_a_constant_factor_is_said_to_be_constant():
     answer = answer_of(evaluate({"x": Z[:, 0], "same": np.ones(300)}, Z, metrics=["identification"], budget=0))
     assert answer.factors[1].note == "it never varies in these data"
+
+
+@pytest.fixture(scope="module")
+def over_seeds():
+    """Two settings whose seeds differ more than the settings, and the single best run belongs to neither of them."""
+    rng, codes = np.random.default_rng(5), {}
+    for seed in range(3):
+        for beta, turned in ((1, seed == 0), (4, seed == 1)):
+            axes = np.linalg.qr(rng.normal(size=(3, 3)))[0] if turned else np.eye(3)
+            codes[f"beta{beta}/seed{seed}"] = Z @ axes + 0.3 * rng.normal(size=Z.shape)
+    return compare(FACTORS, codes, metrics=["identification", "r2"], quick=True)
+
+
+def test_the_headline_speaks_of_settings_and_not_of_their_seeds(over_seeds):
+    answer = compared_answer(over_seeds)
+    ladders = over_seeds.data.ladders
+    values = {beta: [ladders[f"beta{beta}/seed{k}"].value for k in range(3)] for beta in (1, 4)}
+    theirs = stats.ttest_ind(values[1], values[4], equal_var=False)
+    assert answer.headline.startswith("The settings do not differ significantly")
+    for beta, found in values.items():
+        assert f"beta{beta} {np.mean(found):.2f} ± {np.std(found, ddof=1):.2f} (3 seeds)" in answer.headline
+    assert f"p = {theirs.pvalue:.2g})" in answer.headline
+    assert "/seed" not in answer.headline + answer.report
+    assert (
+        answer.report
+        == "By means over 3 seeds (Welch's t-test): By the ladder the settings do not differ significantly."
+    )
+    page = over_seeds.to_html()
+    for text in (str(over_seeds), over_seeds.to_markdown(), page, over_seeds._repr_html_()):
+        assert "Single runs, each of which is one seed of its setting" in " ".join(text.split())
+        assert "best minus other" in text
+    first = re.search(r'class="of-seeds"><th scope="row" data-sort="(beta\d)"', page)[1]
+    assert first == answer.settings.groups[0]
+    assert over_seeds.answer["settings"]["differences"]["ladder"][0]["p_value"] == pytest.approx(theirs.pvalue)
+
+
+def test_a_better_setting_is_named_with_its_test(over_seeds):
+    rng = np.random.default_rng(6)
+    codes = {f"good {k} seed {s}": Z + 0.1 * rng.normal(size=Z.shape) for k in range(2) for s in range(2)}
+    codes |= {f"bad seed {s}": Z @ np.ones((3, 3)) + rng.normal(size=Z.shape) for s in range(2)} | {"alone": Z}
+    answer = compared_answer(compare(FACTORS, codes, metrics="identification", quick=True))
+    assert re.match(r"good \d and good \d identify the factors best, without a significant", answer.headline)
+    assert re.search(r"good \d minus bad is 0\.\d\d \(95 % interval", answer.headline)
+    assert answer.headline.endswith("alone has one seed and is not tested.")
+    seeds = {name: over_seeds.data.representations[name] for name in ("beta1/seed1", "beta1/seed2")}
+    one = Evaluation(
+        tuple(row for row in over_seeds.rows if row.representation in seeds),
+        dataclasses.replace(
+            over_seeds.data, representations=seeds, ladders={name: over_seeds.data.ladders[name] for name in seeds}
+        ),
+    )
+    assert compared_answer(one).headline.startswith("All runs are seeds of one setting")
+
+
+def test_advice_is_about_the_representations_that_one_would_keep(three):
+    kept = compare(
+        FACTORS, {"kept": Z, "turned": Z @ np.linalg.qr(RNG.normal(size=(3, 3)))[0]}, metrics="identification"
+    )
+    assert not any("turned" in step for step in compared_answer(kept).next_steps)
+    alike = compare(
+        FACTORS, {f"turned by {k}": Z @ np.linalg.qr(RNG.normal(size=(3, 3)))[0] for k in range(2)}, quick=True
+    )
+    (step,) = (step for step in compared_answer(alike).next_steps if "directions" in step)
+    assert step.startswith(compared_answer(alike).order[0])
+
+
+@pytest.mark.parametrize("n", [1, 5])
+@pytest.mark.filterwarnings("ignore")
+def test_too_few_rows_are_one_reason_with_one_number(n):
+    for found in (evaluate(Z[:n], Z[:n]), compare(Z[:n], {"a": Z[:n], "b": Z[:n]})):
+        answer = found.answer
+        assert f"identification needs at least 30 rows and has {n}" in answer["headline"]
+        assert answer["report"] == "There is no number to report, because no metric could be computed."
+        (step,) = answer["next_steps"]
+        assert "identification needs at least 30 rows" in step
+
+
+LEVELS = np.random.default_rng(7).integers(0, 4, size=600)
+ONE_HOT = {f"is {k}": (k == LEVELS).astype(int) for k in range(4)}
+
+
+@pytest.mark.filterwarnings("ignore::unweave.InputWarning")
+def test_a_level_follows_from_all_other_levels_whichever_is_left_out():
+    rng = np.random.default_rng(8)
+    size = {"size": rng.normal(size=600)}
+    carried = {"all": np.eye(4)[LEVELS], "last two": np.eye(4)[LEVELS][:, 2:], "a number": LEVELS[:, None]}
+    codes = {
+        name: np.column_stack([own + 0.05 * rng.normal(size=own.shape), size["size"]]) for name, own in carried.items()
+    }
+    found = compare(ONE_HOT | size, codes, metrics="identification", quick=True)
+    for name in codes:
+        (row,) = (row for row in answer_of(found, name).factors if row.rung == "implied")
+        others = set(ONE_HOT) - {row.factor}
+        assert set(found.data.ladders[name][row.factor].implied_by) == others
+        assert row.note.startswith("follows from ")
+        assert row.note.endswith(" together, so no code is needed")
+        assert row.recovery == row.readable == found.data.ladders[name][row.factor].readable
+        place = found.representations.index(name)
+        assert compared_answer(found).layers.cells[row.factor][place].value == row.readable
+    table = compared_answer(found).layers
+    assert all(cell.value is not None for cells in table.cells.values() for cell in cells)
+    implied = [cell for cells in table.cells.values() for cell in cells if cell.rung == "implied"]
+    assert [cell.above_noise for cell in implied] == [cell.value > table.noise for cell in implied]
+
+
+def test_classes_that_share_a_value_of_the_code_are_not_called_noise():
+    shape = np.array(["disc", "ring", "star", "bar"])[LEVELS]
+    rng = np.random.default_rng(9)
+    other = rng.normal(size=600)
+    for noise in (0.01, 0.5):
+        code = np.array([0.0, 0.0, 1.0, 2.0])[LEVELS] + noise * rng.normal(size=600)
+        found = evaluate({"shape": shape, "other": other}, np.column_stack([code, other]), quick=True)
+        assert answer_of(found).factors[0].note == "its code does not tell all classes apart"
+
+
+@pytest.mark.parametrize(("copies", "few"), [(1, {"code 0", "code 1"}), (5, {"all 12 codes"})])
+def test_the_codes_of_a_direction_are_named_if_they_are_few(copies, few):
+    rng = np.random.default_rng(10)
+    mixed = np.column_stack([Z[:, 0] + Z[:, 1], Z[:, 0] - Z[:, 1]])
+    noisy = [mixed + 0.2 * rng.normal(size=mixed.shape) for _ in range(copies)]
+    codes = np.column_stack([*noisy, rng.normal(size=(300, 2))])
+    row = answer_of(evaluate(Z[:, :2], codes, metrics="identification", quick=True)).factors[0]
+    assert row.rung == "own direction"
+    assert set(row.where.split(", ")) == few

@@ -258,8 +258,8 @@ def test_the_answer_is_on_the_first_screen(browser, pages):
     table = browser.find_element("css selector", "#answer table")
     assert table.location["y"] + table.size["height"] <= LAPTOP[1]
     rows = [row.text for row in table.find_elements("css selector", "tbody tr")]
-    assert " ".join(rows[0].split()).startswith("size own code code 0")
-    assert " ".join(rows[1].split()).startswith("hue own code code 1")
+    assert " ".join(rows[0].split()).startswith("size one code code 0")
+    assert " ".join(rows[1].split()).startswith("hue one code code 1")
     assert len(browser.find_elements("css selector", ".mini-picture path:not(.axes)")) == 2
     assert len(browser.find_elements("css selector", ".mini-picture path.axes")) == 2
     assert "the code (vertical axis) against the factor (horizontal axis)" in browser.page_source
