@@ -84,10 +84,10 @@ class Encoded:
     def evidence(self, **options: Any) -> Evidence:
         """Evidence of the factors and codes, and of the groups of rows if there are any."""
         options = {"row_groups": self.row_groups} | options
-        kinds = dict(zip(self.factor_names, self.kinds, strict=True))
         if not self.factor_names:
             return Evidence(None, self.codes, **options)
-        return Evidence(self.factors, self.codes, factor_names=self.factor_names, kinds=kinds, **options)
+        named: dict[str, Any] = {"factor_names": self.factor_names, "kinds": list(self.kinds)}
+        return Evidence(self.factors, self.codes, **(named | options))
 
     def rows(self, chosen: NDArray[Any] | slice) -> Encoded:
         """The codes and factors of some of the rows."""
@@ -156,6 +156,11 @@ def named_model(text: str, weights: str | Path | None = None) -> Any:
         from unweave.neural.published_vaes import read_published
 
         return read_published(text, weights)
+    if text.endswith((".pt", ".pth", ".ckpt")):
+        raise OptionError(
+            f"{text} has weights and not the network: write a module that builds the network and loads them "
+            f"(net.load_state_dict(torch.load({text!r}))), and name it as module:net."
+        )
     if ":" not in text:
         raise OptionError(
             f"{text!r} is not a model: write module:name for a function or torch module, or the name of a published "
