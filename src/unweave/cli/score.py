@@ -390,6 +390,11 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
             from unweave.report.geometry import geometry_table
 
             print_wide(geometry_table(decoded, evaluation, options["keep"]))
+            click.echo(
+                "The values depend on the units of the outputs: a common factor shifts every entropy, and rescaling "
+                "single outputs changes all values.\n"
+                "They say how the latents change the outputs, and not whether the latents are true factors."
+            )
 
 
 @click.command()
