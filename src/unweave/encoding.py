@@ -145,6 +145,8 @@ def encoder_of(model: Any) -> Encoder:
         return partial(torch_encoded, model)
     encode = None if isinstance(model, str) else getattr(model, "encode", None)  # texts have such a method
     function = encode if callable(encode) else model
+    if isinstance(model, (str, Path)):
+        raise InputError(f"{str(model)!r} is a text and no model: load the model, and pass the module or a function.")
     if not callable(function):
         raise InputError(f"{type(model).__name__} cannot encode: pass a function of images, or a torch module.")
     return function
@@ -429,7 +431,15 @@ def _batches(images: Any, batch_size: int) -> Iterator[Any]:
     if isinstance(images, (str, Path)) or not hasattr(images, "__iter__"):
         raise InputError(
             f"{type(images).__name__} has no images: pass an array, a tensor, a DataLoader, or a data set of "
-            "unweave.datasets."
+            "unweave.datasets, such as unweave.datasets.load('small_sprites')."
+        )
+    shapes = [np.shape(part) for part in images] if isinstance(images, (list, tuple)) else []
+    if len(shapes) == 2 and len(shapes[0]) > len(shapes[1]) and shapes[0][:1] == shapes[1][:1]:
+        raise InputError("The images are a pair of arrays: pass encode(model, images, factors), each on its own.")
+    if len(shapes) > 1 and len(shapes[0]) in (2, 3) and len({*shapes}) == 1:
+        raise InputError(
+            f"The images are a list of {len(shapes)} arrays of shape {shapes[0]}: pass np.stack(images) if each is one "
+            "image, or np.concatenate(images) if each is a batch."
         )
     return iter(images)
 

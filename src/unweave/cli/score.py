@@ -455,6 +455,8 @@ def _distinct_labels(files: tuple[Path, ...], what: str = "representation") -> l
 
 def _pages(options: dict[str, Any]) -> dict[str, Path]:
     """Paths of the requested pages by kind."""
+    if options["html"] and options["html"].suffix.lower() in (".pdf", ".png", ".docx"):
+        raise OptionError(f"{options['html']} would be a page of HTML: name it .html, and print it from a browser.")
     return {kind: options[kind] for kind in ("html", "markdown", "summary", "latex") if options[kind]}
 
 

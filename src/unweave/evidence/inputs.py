@@ -20,6 +20,7 @@ from unweave.evidence.columns import (
     Table,
     all_of,
     common_length,
+    numbers_as_text,
     plain,
     quoted,
     read_numbers,
@@ -263,6 +264,8 @@ def _odd_levels(name: str, levels: Levels | None) -> str | None:
     amounts = [level for level in levels or () if AMOUNT.match(level)]
     if len(amounts) < max(MANY_LEVELS, 0.8 * len(levels or ())):
         return None
+    if (hint := numbers_as_text(levels or ())) and "," in hint:
+        return f"Factor {quoted(name)} is text with {len(levels or ())} levels, {hint}."
     return (
         f"Factor {quoted(name)} is text with {len(levels or ())} levels such as {quoted(amounts[0])}, which count as "
         "classes without an order: pass numbers if they are amounts."

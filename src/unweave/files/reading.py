@@ -146,7 +146,10 @@ def _both_sides(
 ) -> tuple[list[str], list[str]]:
     """Names of the factors and of the codes in a file that contains both."""
     if file.is_one_array:
-        raise FileError(f"{file.path} contains one array: pass two files, the factors and then the codes.")
+        raise FileError(
+            f"{file.path} contains one array: pass two files, the factors and then the codes (compare and probe: "
+            "--factors-from FILE)."
+        )
     if file.is_archive:
         if file.path.suffix.lower() == ".h5ad" and not (factors and codes):
             raise FileError(
@@ -322,6 +325,14 @@ def _saved_jacobians(path: Path) -> object:
         size: Any = model.unhidden[0].in_features  # inputs: Gaussian codes, then probabilities of categories
         return TorchDecoder(model.decode, size, module=model)
     if file.is_one_array:
+        if file.content.ndim == 2:
+            n_outputs, n_latents = file.content.shape
+            warnings.warn(
+                f"{path} is read as one Jacobian of {n_outputs} outputs and {n_latents} latents: if it has codes, pass "
+                "the decoder as module:name instead.",
+                InputWarning,
+                stacklevel=2,
+            )
         return Jacobians(file.content)
     if "jacobians" not in file.names and "codes" in file.names:
         raise FileError(
