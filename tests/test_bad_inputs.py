@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 import unweave
 from unweave import Posterior, metrics
@@ -23,6 +24,11 @@ INFINITE = np.where(np.arange(800).reshape(200, 4) == 22, np.inf, C)
 
 class Model:
     """Not a model."""
+
+
+def saved(name, array):
+    np.save(name, array)
+    return name
 
 
 def written(name, text):
@@ -176,12 +182,52 @@ PYTHON = {
         "such as 'VAE seed 0' and 'VAE seed 1': pass the groups",
     ),
     "runs as one array": (lambda: unweave.unlabelled(C), "type ndarray has no runs: pass a mapping"),
+    "decimal commas": (
+        lambda: unweave.evaluate(Z, {"a": [f"{v:.3f}".replace(".", ",") for v in C[:, 0]]}, quick=True),
+        "Code 'a' contains text, which are numbers with decimal commas, such as '-0,",
+    ),
+    "decimal commas of a factor": (
+        lambda: unweave.Evidence({"size": [f"{k % 40 / 8}".replace(".", ",") for k in range(200)]}),
+        "warns: is text with 40 levels, which are numbers with decimal commas, such as '0,0': write points.",
+    ),
+    "a text among numbers": (
+        lambda: unweave.evaluate(Z, {"a": ["?", *map(str, C[1:, 0])]}, quick=True),
+        "numbers apart from '?': correct such fields, or leave them empty where a value is missing",
+    ),
+    "numbers as text": (lambda: unweave.evaluate(Z, {"a": [*map(str, C[:, 0])]}), "convert them with astype(float)"),
+    "metrics without a name": (
+        lambda: unweave.evaluate(Z, C, "mcc"),
+        "evaluate takes factors and codes without a name, and 3 were given: name the others, such as metrics=.",
+    ),
+    "diagnose two arrays": (lambda: unweave.diagnose(Z, C), "diagnose takes evidence without a name, and 2 were"),
+    "metrics with spaces": (lambda: unweave.evaluate(Z, C, metrics=["mcc mig"]), "with commas and no spaces: mcc,mig"),
+    "sparse factors": (lambda: unweave.evaluate(scipy.sparse.csr_matrix(Z), C), "pass factors.toarray()"),
+    "an array of one value": (lambda: unweave.evaluate(Z, np.array(3.0)), "The codes are a single value without rows"),
+    "a structured array": (
+        lambda: unweave.evaluate(np.rec.fromarrays(Z.T, names="x,y,z"), C, quick=True, metrics="mcc"),
+        "says: 3 factors (x continuous, y continuous, z continuous)",
+    ),
+    "images as a list": (
+        lambda: unweave.encode(lambda x: x.reshape(len(x), -1), [np.zeros((8, 8), np.float32)] * 20),
+        "a list of 20 arrays of shape (8, 8): pass np.stack(images) if each is one image",
+    ),
+    "images and factors as a pair": (
+        lambda: unweave.encode(lambda x: x, (np.zeros((10, 1, 8, 8)), np.zeros((10, 2)))),
+        "pass encode(model, images, factors), each on its own",
+    ),
+    "encode with a path": (lambda: unweave.encode("model.pt", np.zeros((10, 1, 8, 8))), "load the model, and pass the"),
+    "encode a name": (lambda: unweave.encode(lambda x: x, "small_sprites"), "unweave.datasets.load('small_sprites')"),
+    "codes as a decoder": (
+        lambda: read_decoder(saved("c.npy", C)),
+        "warns: c.npy is read as one Jacobian of 200 outputs and 4 latents: if it has codes, pass the decoder as",
+    ),
     "plot unknown": (lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).plot("bar"), "choose one of scores"),
     "to_frame backend": (
         lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).to_frame("spark"),
         "'pandas', 'polars'",
     ),
 }
+OTHER = ("t.csv.gz", "t.tsv", "t.pkl", "json.csv")
 COMMANDS = {
     "score nothing.npz": "There is no file nothing.npz",
     "score odd.npz": "no array 'factors' but 'x', 'y'",
@@ -200,6 +246,18 @@ COMMANDS = {
     "score ok.npz --budget -3": "not in the range",
     "score ok.npz --metric mcc": "Did you mean '--metrics'?",
     "score a.npy": "pass two files",
+    "score t.csv.gz": ".h5 or .zarr (unpack it first)",
+    "score t.tsv": "save it as .csv with commas between columns",
+    "score t.pkl": "a pickle can run code, so save its table with to_csv",
+    "score json.csv --factors size": "json.csv contains JSON and no columns: read it, and save a table with to_csv",
+    "score latin.csv --factors size": "(it is not utf-8, which is the encoding to use): check the file",
+    "score t.csv --factors Size": "did you mean 'size'?",
+    "score t.csv --factors size;hue": "separate names by commas alone, as in size,hue",
+    "score ok.npz --metrics mcc;mig": "There is no metric called 'mcc;mig'",
+    "score ok.npz --html r.pdf": "r.pdf would be a page of HTML: name it .html, and print it from a browser",
+    "score weights.npz": "these are the weights of a model, so encode samples with it first",
+    "compare a.npy b.npy": "(compare and probe: --factors-from FILE)",
+    "encode ok.npz nothing:here --out c.npz": "nothing:here is no data set: the model comes first",
     "compare ok.npz ok.npz": "A file is named twice",
     "compare labels.npz odd.npz --codes x": "if the first has only the factors, pass --factors-from labels.npz",
     "explain mmc": "did you mean 'mcc'?",
@@ -240,11 +298,20 @@ def test_commands_say_what_is_wrong(folder, command):
     np.savez("ok.npz", factors=table, codes=table)
     np.savez("odd.npz", x=table, y=table)
     np.savez("labels.npz", factors=table)
+    np.savez("weights.npz", **{"0.weight": table, "0.bias": table[0]})
     np.save("a.npy", table)
+    np.save("b.npy", table)
     pd.DataFrame({"size": table[:, 0], "hue": table[:, 1], "c0": table.sum(axis=1)}).to_csv("t.csv", index=False)
     written("semi.csv", Path("t.csv").read_text(encoding="utf-8").replace(",", ";"))
-    for name, text in {"empty.csv": "", "head.csv": "size,hue,c0\n", "fake.npz": "hello", "x.xlsx": "PK"}.items():
+    for name, text in {
+        "empty.csv": "",
+        "head.csv": "size,hue,c0\n",
+        "fake.npz": "hello",
+        "x.xlsx": "PK",
+        **dict.fromkeys(OTHER, "{"),
+    }.items():
         written(name, text)
+    Path("latin.csv").write_bytes("größe,size\n1,2\n".encode("latin-1"))
     result = CliRunner().invoke(main, command.split())
     assert result.exit_code == 2
     assert COMMANDS[command] in " ".join(result.output.split())

@@ -84,10 +84,10 @@ class Encoded:
     def evidence(self, **options: Any) -> Evidence:
         """Evidence of the factors and codes, and of the groups of rows if there are any."""
         options = {"row_groups": self.row_groups} | options
-        kinds = dict(zip(self.factor_names, self.kinds, strict=True))
         if not self.factor_names:
             return Evidence(None, self.codes, **options)
-        return Evidence(self.factors, self.codes, factor_names=self.factor_names, kinds=kinds, **options)
+        named: dict[str, Any] = {"factor_names": self.factor_names, "kinds": list(self.kinds)}
+        return Evidence(self.factors, self.codes, **(named | options))
 
     def rows(self, chosen: NDArray[Any] | slice) -> Encoded:
         """The codes and factors of some of the rows."""
@@ -145,6 +145,8 @@ def encoder_of(model: Any) -> Encoder:
         return partial(torch_encoded, model)
     encode = None if isinstance(model, str) else getattr(model, "encode", None)  # texts have such a method
     function = encode if callable(encode) else model
+    if isinstance(model, (str, Path)):
+        raise InputError(f"{str(model)!r} is a text and no model: load the model, and pass the module or a function.")
     if not callable(function):
         raise InputError(f"{type(model).__name__} cannot encode: pass a function of images, or a torch module.")
     return function
@@ -156,6 +158,11 @@ def named_model(text: str, weights: str | Path | None = None) -> Any:
         from unweave.neural.published_vaes import read_published
 
         return read_published(text, weights)
+    if text.endswith((".pt", ".pth", ".ckpt")):
+        raise OptionError(
+            f"{text} has weights and not the network: write a module that builds the network and loads them "
+            f"(net.load_state_dict(torch.load({text!r}))), and name it as module:net."
+        )
     if ":" not in text:
         raise OptionError(
             f"{text!r} is not a model: write module:name for a function or torch module, or the name of a published "
@@ -424,7 +431,15 @@ def _batches(images: Any, batch_size: int) -> Iterator[Any]:
     if isinstance(images, (str, Path)) or not hasattr(images, "__iter__"):
         raise InputError(
             f"{type(images).__name__} has no images: pass an array, a tensor, a DataLoader, or a data set of "
-            "unweave.datasets."
+            "unweave.datasets, such as unweave.datasets.load('small_sprites')."
+        )
+    shapes = [np.shape(part) for part in images] if isinstance(images, (list, tuple)) else []
+    if len(shapes) == 2 and len(shapes[0]) > len(shapes[1]) and shapes[0][:1] == shapes[1][:1]:
+        raise InputError("The images are a pair of arrays: pass encode(model, images, factors), each on its own.")
+    if len(shapes) > 1 and len(shapes[0]) in (2, 3) and len({*shapes}) == 1:
+        raise InputError(
+            f"The images are a list of {len(shapes)} arrays of shape {shapes[0]}: pass np.stack(images) if each is one "
+            "image, or np.concatenate(images) if each is a batch."
         )
     return iter(images)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
+
 from unweave.sentences import printable
 
 
@@ -70,3 +73,22 @@ class InputWarning(UserWarning):
     """
 
     __module__ = "unweave"
+
+
+def refuse_more_by_place(n_given: int, parameters: Mapping[str, inspect.Parameter], whose: str) -> None:
+    """Raise an `OptionError` for more arguments without names than a function takes.
+
+    >>> import inspect
+    >>> refuse_more_by_place(3, inspect.signature(lambda factors, codes, *, seed: 0).parameters, "mcc")
+    Traceback (most recent call last):
+    unweave.OptionError: mcc takes factors and codes without a name, and 3 were given: name the others, such as seed=.
+    """
+    kinds = {entry.kind for entry in parameters.values()}
+    placed = [name for name, entry in parameters.items() if entry.kind <= inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    if n_given > len(placed) and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        named = [name for name in parameters if name not in placed and name not in ("options", "named")]
+        option = "metrics" if "metrics" in named else (named or ["seed"])[0]
+        raise OptionError(
+            f"{whose} takes {' and '.join(placed) or 'nothing'} without a name, and {n_given} were given: name the "
+            f"others, such as {option}=."
+        )

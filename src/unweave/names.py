@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from unweave.errors import OptionError
+from unweave.errors import OptionError, refuse_more_by_place
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _HISTOGRAM = "estimator=unweave.estimators.Histogram(bins=20)"
@@ -64,6 +64,8 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     'there are mcc, r2.'
     """
     names = list(known)
+    if len(several := word.replace(",", " ").split()) > 1 and {*several} <= {*names}:
+        return f"name them one by one, or with commas and no spaces: {','.join(several)}."
     near = difflib.get_close_matches(word, names)
     if near:
         return f"did you mean {near[0]!r}?"
@@ -113,6 +115,7 @@ def explains_options(function: Function) -> Function:
     @functools.wraps(function)
     def checked(*positional: Any, **given: Any) -> Any:
         refuse_unknown_options(given, known, function.__name__)
+        refuse_more_by_place(len(positional), known, function.__name__)
         return function(*positional, **given)
 
     return checked  # type: ignore[return-value]

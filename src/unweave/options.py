@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 
-from unweave.errors import OptionError
+from unweave.errors import OptionError, refuse_more_by_place
 from unweave.sentences import printable
 
 Checked = TypeVar("Checked", bound=Callable[..., Any])
@@ -104,6 +104,7 @@ def checks_options(thing: Checked) -> Checked:
 
     @functools.wraps(function)
     def checked(*positional: Any, **named: Any) -> Any:
+        refuse_more_by_place(len(positional), signature.parameters, thing.__name__)
         given = signature.bind(*positional, **named).arguments
         check_option_values(thing.__name__, option_types(annotated), given)
         return function(*positional, **named)

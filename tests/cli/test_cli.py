@@ -88,7 +88,7 @@ def refused(result):
     """The error message of a command that ended with exit code 2."""
     assert result.exit_code == 2, result.output
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-    (line,) = [line for line in result.stderr.splitlines() if line]
+    (line,) = [line for line in result.stderr.splitlines() if line and not line.startswith("Note: ")]
     assert line.startswith("Error: ")
     return line
 

@@ -1,6 +1,7 @@
 """`unweave geometry`, and geometry inside `evaluate`."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -22,6 +23,10 @@ def test_a_decoder_by_its_path():
     assert "20 outputs, 20 latents" in result.output
     assert "The first 2 latents keep 1 nats." in result.output
     assert "manifold cross mutual information   inf" in result.output
+    printed = " ".join(result.output.split())
+    assert re.search(r"with randomly rotated latents 1\d\.\d{3} manifold mutual", printed)
+    assert "depend on the units of the outputs" in printed
+    assert "not whether the latents are true factors" in printed
 
 
 @pytest.mark.parametrize("name", ["j.npy", "j.npz"])

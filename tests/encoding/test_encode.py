@@ -290,6 +290,8 @@ def test_the_command(tmp_path, monkeypatch):
     [
         (["mymodel:encoder", "dsprits"], "did you mean 'dsprites'?"),
         (["mymodel", "small_sprites"], "is not a model"),
+        (["net.pt", "small_sprites"], "has weights and not the network: write a module"),
+        (["small_sprites", "mymodel:encoder"], "mymodel:encoder is no data set: the model comes first"),
         (["nomodule:encoder", "small_sprites"], "cannot be imported"),
         (["json:nothing", "small_sprites"], "has no 'nothing'"),
         (["json:dumps", "mnist"], "give their path"),

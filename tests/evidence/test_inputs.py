@@ -5,6 +5,7 @@ import decimal
 import fractions
 import functools
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -629,3 +630,66 @@ def test_factors_at_the_limit(column, fits):
     else:
         with pytest.raises(InputError, match=r"Factor 'a' reaches .* and spans .*: state it in other units"):
             Evidence({"a": column})
+
+
+def _asked(factors, codes=None, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        Evidence(factors, codes, **options)
+    return " ".join(str(each.message) for each in caught)
+
+
+N = 400
+DRAW = np.random.default_rng(5)
+WHOLE = np.r_[0, 359, DRAW.integers(0, 360, N - 2)].astype(float)
+CIRCLES = {
+    "angle": (DRAW.uniform(0, 360, N), "circular:360"),
+    "theta": (DRAW.uniform(-np.pi, np.pi, N), "circular"),
+    "wall_hue": (DRAW.choice(np.arange(10) / 10, N), "circular:1"),
+    "any": (WHOLE, "circular:360"),
+    "steps of 45": (DRAW.choice(np.arange(8) * 45.0, N), "circular:360"),
+    "radians": (DRAW.choice(np.linspace(0, 2 * np.pi, 40), N), "circular"),
+}
+
+
+@pytest.mark.parametrize("name", CIRCLES)
+def test_a_factor_that_covers_a_circle_is_asked_about_once(name):
+    column, kind = CIRCLES[name]
+    said = _asked({name: column, "size": DRAW.normal(size=N)})
+    assert said == (
+        f"'{name}' covers a full circle evenly: if it wraps around as angles do, declare kinds={{'{name}': '{kind}'}} "
+        f"(--kinds '{name}={kind}')."
+    )
+    assert _asked({name: column}, kinds={name: "continuous"}) == ""
+    assert _asked({name: column}, kinds=kind) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("age", DRAW.integers(0, 100, N)),
+        ("percent", DRAW.uniform(0, 100, N)),
+        ("pixel", DRAW.integers(0, 256, N)),
+        ("hue", DRAW.integers(0, 256, N)),
+        ("weight", DRAW.uniform(0, 360, N)),
+        ("share", DRAW.choice(np.arange(10) / 10, N)),
+        ("angle", DRAW.uniform(0, 90, N)),
+        ("angle", np.clip(DRAW.normal(180, 50, N), 0, 360)),
+        ("triangle", DRAW.uniform(0, 360, N)),
+        ("rotation", DRAW.integers(0, 2, N)),
+        ("degrees", DRAW.choice([0.0, 90.0, 180.0, 270.0], N)),
+    ],
+)
+def test_other_numbers_are_not_taken_for_angles(name, column):
+    assert _asked({name: column}) == ""
+
+
+def test_a_few_rows_that_repeat_are_counted_once():
+    factors, codes = DRAW.normal(size=(N, 2)), DRAW.normal(size=(N, 3))
+    again = np.r_[np.arange(N), np.arange(12)]
+    said = "12 of 412 rows repeat another row in every factor and code: leave the repeats out, or pass row_groups"
+    assert said in _asked(factors[again], codes[again])
+    assert _asked(factors[again], codes[again], row_groups=again) == ""
+    assert _asked(factors[again], DRAW.normal(size=(N + 12, 3))) == ""
+    assert _asked(factors, codes) == ""
+    assert _asked(factors[again[:-9]], codes[again[:-9]]) == ""  # less than a hundredth

@@ -72,7 +72,7 @@ def test_torch_files_have_tensors_and_run_no_code(tmp_path):
     torch.save({"codes": torch.from_numpy(C), "x": Planted()}, tmp_path / "b.pt")
     (tmp_path / "c.pt").write_bytes(pickle.dumps(Planted()))
     for name in ("b.pt", "c.pt"):
-        with pytest.raises(unweave.FileError, match="has more than tensors, or is damaged"):
+        with pytest.raises(unweave.FileError, match="has more than tensors, such as a whole module, or is damaged"):
             read_codes(tmp_path / name)
     assert not (tmp_path / "executed").exists()
 

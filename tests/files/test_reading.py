@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from unweave import Evidence, FileError, InputError, OptionError, Posterior, UnweaveError
+from unweave import Evidence, FileError, InputError, InputWarning, OptionError, Posterior, UnweaveError
 from unweave.cli import main
 from unweave.evidence import archives
 from unweave.files import formats as stored_arrays
@@ -640,3 +640,34 @@ def test_a_published_vae_is_a_decoder_of_its_codes(tmp_path):
     found = read_decoder(str(tmp_path / "a.npz"))
     assert found.latent_size == 3
     assert next(iter(found.jacobian_blocks(np.zeros((2, 3))))).shape == (2, 64, 3)  # images of 8 x 8
+
+
+@pytest.mark.parametrize("array", ["names", "columns", "label_names"])
+def test_an_array_of_names_names_the_columns(tmp_path, array):
+    path = tmp_path / "a.npz"
+    np.savez(path, factors=FACTORS, codes=CODES, **{array: np.array(["size", "hue"])})
+    assert list(read_files(path).factors) == ["size", "hue"]
+    np.savez(path, labels=FACTORS, **{array: np.array(["size", "hue"])})
+    np.savez(tmp_path / "c.npz", codes=CODES, **{array: np.array(["u", "v", "w"])})
+    found = read_files(path, tmp_path / "c.npz")
+    assert (list(found.factors), found.code_names) == (["size", "hue"], ["u", "v", "w"])
+
+
+def test_names_of_hdf5_are_text(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["factors"], file["codes"], file["names"] = FACTORS, CODES, ["size", "hue"]
+    assert list(read_files(tmp_path / "a.h5").factors) == ["size", "hue"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"names": np.array(["x"])}, "also has 'names', which is not used"),
+        ({"subject": SUBJECT, "extra": CODES}, "also has 'subject', 'extra', which are not used: name what belongs"),
+    ],
+)
+def test_arrays_that_play_no_part_are_said(tmp_path, more, said):
+    np.savez(tmp_path / "a.npz", factors=FACTORS, codes=CODES, indices=np.arange(N_ROWS), **more)
+    with pytest.warns(InputWarning, match=said):
+        assert read_files(tmp_path / "a.npz").factors.shape == FACTORS.shape

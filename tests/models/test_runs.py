@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import unweave
 from unweave import FileError, OptionError
 from unweave.cli import main
 from unweave.datasets import small_sprites
@@ -183,7 +184,25 @@ def test_a_folder_of_another_run_is_refused_by_the_command(folder):
 def test_a_folder_without_runs_is_refused(tmp_path):
     found = run("compare", tmp_path)
     assert found.exit_code == 2
-    assert "is not a folder of runs" in found.output
+    assert "is not a folder that unweave train wrote: name the files of codes in it" in found.output
+    found = run("encode", tmp_path)
+    assert "is not a folder that unweave train wrote" in found.output
+
+
+def test_own_images_are_led_to_python_and_not_in_a_circle(tmp_path):
+    """Models of an array have no data set to load; every message names a call that works."""
+    images = np.random.default_rng(0).random((60, 1, 8, 8), dtype=np.float32)
+    train(images, n_codes=2, trunk=MLP((4,)), settings=FEW, folder=tmp_path / "runs")
+    for command in ("compare", "encode"):
+        found = run(command, tmp_path / "runs")
+        assert "unweave.encode(model, images, factors, out=...) for each model of unweave.models.read" in found.output
+    (tmp_path / "photos").mkdir()
+    for arguments in (("encode", tmp_path / "runs"), ("train", "vae")):
+        found = run(*arguments, str(tmp_path / "photos"), "--out", tmp_path / "other")
+        assert "photos is a folder and no data set with a name: read your images into an array" in found.output
+    [model] = unweave.models.read_runs(tmp_path / "runs")
+    encoded = unweave.encode(model, images, images.reshape(60, -1)[:, :2], out=tmp_path / "codes.npz")
+    assert encoded.evidence(kinds="continuous", factor_names=["a", "b"]).factor_names == ("a", "b")
 
 
 def test_without_torch_the_command_says_so(tmp_path):
@@ -259,7 +278,7 @@ def test_a_folder_is_read_with_its_unfinished_and_user_defined_models(tmp_path):
         read.spec.objective.function(None)
     assert unfinished.network is None
     assert "not finished: run the same command again" in unfinished.problem
-    with pytest.raises(FileError, match="does not state which data set"):
+    with pytest.raises(FileError, match="does not state the data set"):
         data_set_of(path)
 
 

@@ -390,6 +390,11 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
             from unweave.report.geometry import geometry_table
 
             print_wide(geometry_table(decoded, evaluation, options["keep"]))
+            click.echo(
+                "The values depend on the units of the outputs: a common factor shifts every entropy, and rescaling "
+                "single outputs changes all values.\n"
+                "They say how the latents change the outputs, and not whether the latents are true factors."
+            )
 
 
 @click.command()
@@ -450,6 +455,8 @@ def _distinct_labels(files: tuple[Path, ...], what: str = "representation") -> l
 
 def _pages(options: dict[str, Any]) -> dict[str, Path]:
     """Paths of the requested pages by kind."""
+    if options["html"] and options["html"].suffix.lower() in (".pdf", ".png", ".docx"):
+        raise OptionError(f"{options['html']} would be a page of HTML: name it .html, and print it from a browser.")
     return {kind: options[kind] for kind in ("html", "markdown", "summary", "latex") if options[kind]}
 
 

@@ -61,6 +61,14 @@ def load(name: str, path: str | Path | None = None, **options: Any) -> DataSet:
         ...
     unweave.OptionError: There is no data set 'dsprits': did you mean 'dsprites'?
     """
+    if name not in DATA_SETS and Path(name).exists():
+        raise OptionError(
+            f"{name} is a {'folder' if Path(name).is_dir() else 'file'} and no data set with a name: read your images "
+            "into an array, and call unweave.encode(model, images, factors, out='codes.npz') or "
+            "unweave.models.train(images, ...) in Python (docs/guides/questions.md)."
+        )
+    if ":" in name:
+        raise OptionError(f"{name} is no data set: the model comes first, as in unweave encode module:name mnist.")
     if name not in DATA_SETS:
         raise OptionError(f"There is no data set {name!r}: {suggestion(name, DATA_SETS)}")
     if name in OWN and (name in RENDERED) != (path is None):

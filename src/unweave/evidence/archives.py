@@ -66,7 +66,8 @@ def refusing_broken_arrays(path: Path) -> Iterator[None]:
     except Exception as error:  # numpy, zip, zlib and tokenize have different errors for damaged files
         if "Object arrays" in str(error) or "Python objects" in str(error):
             raise FileError(
-                f"{path} contains Python objects, which are not read: save plain arrays of numbers."
+                f"{path} contains Python objects, which are not read: save plain arrays of numbers, and names as "
+                "np.array(names, dtype=str)."
             ) from None
         function = "numpy.save" if path.suffix.lower() == ".npy" else "numpy.savez"
         raise FileError(f"{path} is not a complete {path.suffix} file: save it again with {function}.") from None

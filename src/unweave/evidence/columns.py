@@ -541,6 +541,9 @@ def read_numbers(given: object, what: str, names: Sequence[str] | None = None, b
     """Table of numbers; raises an error if columns contain text."""
     table = read_table(given, what, names, borrowed)
     text = [quoted(name) for name, is_text in zip(table.names, table.is_text, strict=True) if is_text]
+    hint = next(filter(None, (numbers_as_text(levels) for levels in table.levels if levels)), "")
+    if hint:
+        raise InputError(f"{what.capitalize()} {', '.join(text[:MOST_COLUMNS_NAMED])} contains text, {hint}.")
     if len(text) == 1:
         raise InputError(f"{what.capitalize()} {text[0]} contains text: {what}s are numbers, so leave this column out.")
     if text:
@@ -550,6 +553,35 @@ def read_numbers(given: object, what: str, names: Sequence[str] | None = None, b
             "these columns out."
         )
     return table
+
+
+COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?$")
+
+
+def numbers_as_text(levels: Levels) -> str:
+    """What keeps texts from being numbers, and what to do; empty if few of them look like numbers.
+
+    >>> numbers_as_text(("0,5", "1,25"))
+    "which are numbers with decimal commas, such as '0,5': write points"
+    >>> numbers_as_text(("0.5", "1.5", "2.5", "?"))
+    "which are numbers apart from '?': correct such fields, or leave them empty where a value is missing"
+    """
+    odd = [level for level in levels if not _reads_as_number(level)]
+    if not odd:
+        return f"which are numbers as text, such as {quoted(levels[0])}: convert them with astype(float)"
+    if all(map(COMMA.match, odd)):
+        return f"which are numbers with decimal commas, such as {quoted(odd[0])}: write points"
+    if len(odd) > len(levels) / 4:
+        return ""
+    apart = ", ".join(map(quoted, odd[:3]))
+    return f"which are numbers apart from {apart}: correct such fields, or leave them empty where a value is missing"
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str], Any]:
@@ -577,10 +609,20 @@ def _columns_of(given: object, what: str) -> tuple[list[NDArray[Any]], list[str]
                 columns.append(column)
                 names.append(name)
         return columns, names, _row_index(given)
+    return _columns_of_array(given, what)
+
+
+def _columns_of_array(given: object, what: str) -> tuple[list[NDArray[Any]], list[str], Any]:
+    if hasattr(given, "tocsc"):
+        raise InputError(f"The {what}s are a sparse matrix, as only codes can be: pass {what}s.toarray().")
     array = plain(given, f" of the {what}s")
+    if array.dtype.names:  # a structured array, as numpy.genfromtxt(..., names=True) reads
+        return _columns_of({name: array[name] for name in array.dtype.names}, what)
     _refuse_complex(array, what)
     if array.ndim == 0:
         instead = "pass an array, a data frame, a mapping of columns, or lists."
+        if isinstance(given, (np.ndarray, np.generic)):
+            raise InputError(f"The {what}s are a single value without rows: pass a table with one row per sample.")
         if isinstance(given, (str, Path)):
             instead = "read the file first, or run unweave score FILE on the command line."
         raise InputError(f"The {what}s are an object of type {type(given).__name__}, which has no rows: {instead}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
@@ -20,6 +20,7 @@ from unweave.evidence.columns import (
     Table,
     all_of,
     common_length,
+    numbers_as_text,
     plain,
     quoted,
     read_numbers,
@@ -188,7 +189,7 @@ def read_inputs(
     nothing_else = options.get("decoder") is None and options.get("sampler") is None and sparse is None
     if not inputs.tables.keys() - {"row_groups", "target", "environments"} and nothing_else:
         raise InputError("There are no data: pass factors, codes, or both.")
-    ask_about(inputs)
+    ask_about(inputs, options.get("kinds"))
     return inputs
 
 
@@ -203,8 +204,8 @@ FIRST = 1_000  # rows that are looked at before all of them
 MANY_FACTORS = 8
 
 
-def ask_about(inputs: Inputs) -> None:
-    """Warn of tables that are probably not meant so: transposed, exchanged, one-hot, odd levels, or the row index.
+def ask_about(inputs: Inputs, kinds: KindsGiven = None) -> None:
+    """Warn of what is probably not meant so: transposed, exchanged, one-hot, odd levels, angles, repeats, row indices.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as asked:
@@ -233,6 +234,10 @@ def ask_about(inputs: Inputs) -> None:
             for names in _one_hot(factors)
         ]
         questions += filter(None, map(_odd_levels, factors.names, factors.levels))
+        if kinds is None or isinstance(kinds, Mapping):
+            questions += _angles(factors, kinds or {})
+    if factors is not None and codes is not None and inputs.row_groups is None:
+        questions += _repeated(factors, codes)
     for table in filter(None, (factors, codes)):
         questions += [
             f"{table.what.capitalize()} {name!r} counts the rows: leave it out if it is their index."
@@ -259,6 +264,8 @@ def _odd_levels(name: str, levels: Levels | None) -> str | None:
     amounts = [level for level in levels or () if AMOUNT.match(level)]
     if len(amounts) < max(MANY_LEVELS, 0.8 * len(levels or ())):
         return None
+    if (hint := numbers_as_text(levels or ())) and "," in hint:
+        return f"Factor {quoted(name)} is text with {len(levels or ())} levels, {hint}."
     return (
         f"Factor {quoted(name)} is text with {len(levels or ())} levels such as {quoted(amounts[0])}, which count as "
         "classes without an order: pass numbers if they are amounts."
@@ -272,6 +279,65 @@ def _look_exchanged(factors: Table, codes: Table) -> bool:
     if codes.values.shape[1] * 4 <= factors.values.shape[1] >= MANY_FACTORS:
         return True
     return factors.values.shape[0] >= 100 and all(map(_has_few_values, codes.values[:FIRST].T))
+
+
+ANGLE = re.compile(r"(?<![a-z])(angle|azimuth|rotation|orientation|theta|hue|heading|yaw|bearing)s?(?![a-z])", re.I)
+
+CIRCLES = {360.0: "circular:360", 2 * np.pi: "circular", 1.0: "circular:1"}
+
+
+def _angles(factors: Table, stated: Mapping[str, object]) -> Iterator[str]:
+    """A question about numbers that cover a circle evenly and have the name of an angle, or exactly its values."""
+    found: dict[str, str] = {}
+    for name, column, text in zip(factors.names, factors.values.T, factors.is_text, strict=True):
+        low, high = column[:FIRST].min(), column[:FIRST].max()
+        if text or name in stated or len(column) < 30 or not -181 < low < high < 361:
+            continue
+        low, high, named = column.min(), column.max(), ANGLE.search(name) is not None
+        for period, kind in CIRCLES.items() if named or low == 0 else ():
+            if (period > 1 or "hue" in name.lower()) and _covers(column, low, high, period, named and period > 1):
+                found[name] = kind
+    if found:
+        cover, wrap = ("covers", "it wraps") if len(found) == 1 else ("cover", "they wrap")
+        yield (
+            f"{', '.join(map(quoted, found))} {cover} a full circle evenly: if {wrap} around as angles do, declare "
+            f"kinds={found} (--kinds '{','.join('='.join(each) for each in found.items())}')."
+        )
+
+
+def _covers(column: FloatArray, low: float, high: float, period: float, named: bool) -> bool:
+    """Whether values fill a circle about evenly; without the name of an angle, they have to be all its steps."""
+    start = 0.0 if low > -period / 100 else -period / 2
+    if low < start - period / 100 or not 0.8 * period < high - low <= period * 1.0001:
+        return False
+    values = np.unique(column)
+    step = float(values[1] - values[0])
+    is_grid = np.ptp(np.diff(values)) < 1e-6 * period and values.size <= 1_000
+    whole = high in (359, 360) and values.size > 100 and not (values % 1).any()
+    if not (named or whole or (is_grid and np.isclose([high, high + step], period, rtol=1e-6).any())):
+        return False
+    counts = np.histogram(np.minimum(column + 1e-9 * period, start + period), 8, (start, start + period))[0]
+    return values.size >= 8 and bool(counts.max() < 2.5 * counts.mean() and counts.min() > 0.4 * counts.mean())
+
+
+def _repeated(factors: Table, codes: Table) -> Iterator[str]:
+    """A note on rows that repeat another one in all factors and codes; a note on the scores says it of very many."""
+    n_rows = len(codes.values)
+    varied = (column for column in codes.values.T[:FIRST] if np.unique(column[:FIRST]).size > 0.8 * min(n_rows, FIRST))
+    column = next(varied, None)
+    if column is None or len(factors.values) != n_rows:
+        return
+    ascending = np.sort(column)
+    again = ascending[1:][np.diff(ascending) == 0]
+    if 0.01 * n_rows <= again.size <= 0.1 * n_rows:
+        alike = np.isin(column, again)
+        rows = np.column_stack([factors.values[alike], codes.values[alike]])
+        n_repeats = len(rows) - len(np.unique(rows, axis=0))
+        if n_repeats >= max(2, 0.01 * n_rows):
+            yield (
+                f"{n_repeats} of {n_rows} rows repeat another row in every factor and code: leave the repeats out, or "
+                "pass row_groups (--row-groups) if they belong together."
+            )
 
 
 def _has_few_values(column: FloatArray) -> bool:

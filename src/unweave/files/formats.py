@@ -7,6 +7,7 @@ import fnmatch
 import json
 import math
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,11 @@ from unweave.files.parquet_sizes import refuse_arrow_bomb, refuse_parquet_bomb
 
 ARROW = (".arrow", ".feather", ".ipc")
 FORMATS = ".npz, .npy, .csv, .parquet, .feather, .safetensors, .pt, .h5ad, .h5 or .zarr"
+CONVERTED = {
+    **dict.fromkeys((".gz", ".zip", ".bz2", ".xz"), "unpack it first"),
+    **dict.fromkeys((".tsv", ".txt", ".xlsx", ".xls", ".json"), "save it as .csv with commas between columns"),
+    **dict.fromkeys((".pkl", ".pickle"), "a pickle can run code, so save its table with to_csv"),
+}
 PARTS = "*.parquet"
 PLACES = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}
 SPARSE_PARTS = {"format", "shape", "data"}  # some of the arrays that scipy.sparse.save_npz writes
@@ -110,12 +116,20 @@ class Opened:
         for name in names:
             if name not in known:
                 what = "array" if self.is_archive else "column"
-                raise FileError(
-                    f"{self.path} has no {what} {name!r} but {shown(self.names)}: name existing ones with --factors, "
-                    "--codes and --row-groups."
-                )
+                raise FileError(f"{self.path} has no {what} {name!r} but {shown(self.names)}: {self._instead(name)}")
         if len(set(names)) < len(names):
             raise OptionError(f"{mode(names)!r} is named twice: name every array or column once.")
+
+    def _instead(self, name: str) -> str:
+        """What to do about a name that the file does not have."""
+        several = [word for word in re.split(r"[\s;,|]+", name) if word]
+        if len(several) > 1 and {*several} <= {*self.names}:
+            return f"separate names by commas alone, as in {','.join(several)}."
+        if alike := [each for each in self.names if each.strip().casefold() == name.strip().casefold()]:
+            return f"did you mean {alike[0]!r}?"
+        if self.is_archive and any(each.rpartition(".")[2] in ("weight", "bias") for each in self.names):
+            return "these are the weights of a model, so encode samples with it first, and pass the codes."
+        return "name existing ones with --factors, --codes and --row-groups."
 
 
 def opened(path: str | Path) -> Opened:
@@ -144,7 +158,8 @@ def opened(path: str | Path) -> Opened:
     if ending in (".safetensors", ".pt", ".pth"):
         found = safetensors_arrays(path) if ending == ".safetensors" else _tensors(path)
         return Opened(path, found, () if isinstance(found, np.ndarray) else tuple(found), is_archive=True)
-    raise FileError(f"{path} has an unsupported format ({ending or 'no ending'}): use {FORMATS}.")
+    how = f" ({CONVERTED[ending]})" if ending in CONVERTED else ""
+    raise FileError(f"{path} has an unsupported format ({ending or 'no ending'}): use {FORMATS}{how}.")
 
 
 def _tensors(path: Path) -> Any:
@@ -245,7 +260,9 @@ def csv_columns(path: Path) -> dict[str, NDArray[Any]]:
         for rows in _csv_blocks(path, len(header)) if words_of else ():
             for j, column in columns.items():
                 column += [row[j].strip() for row in rows]
-    except (OSError, UnicodeError, csv.Error) as error:
+    except UnicodeError:
+        raise _unreadable(path, ValueError("it is not utf-8, which is the encoding to use")) from None
+    except (OSError, csv.Error) as error:
         raise _unreadable(path, error) from None
     # a column without a name is the index that pandas writes
     return {
@@ -310,6 +327,8 @@ def _checked_header(path: Path) -> list[str]:
         header = [name.strip() for name in next(csv.reader([line]), [])]
     if not line.replace("\t", "").rstrip("\r\n").isprintable():
         raise FileError(f"{path} has characters in its first row that are no text: save it as plain text.")
+    if line.lstrip()[:1] in ("{", "["):
+        raise FileError(f"{path} contains JSON and no columns: read it, and save a table with to_csv.")
     other = max(SEPARATORS, key=line.count)
     if line.count(other) > line.count(","):
         raise FileError(

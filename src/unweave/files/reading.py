@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +12,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from unweave.errors import FileError, OptionError
+from unweave.errors import FileError, InputWarning, OptionError
 from unweave.evidence import Jacobians, Posterior
 from unweave.evidence.archives import is_store
-from unweave.evidence.columns import read_table
+from unweave.evidence.columns import plain, read_table
 from unweave.files.formats import Opened, is_large_folder, opened, parquet_blocks, shown
 from unweave.own_modules import imported
 
 STD = "codes_std"
 CATEGORY = "codes_category "  # followed by the name of a categorical code
 NAMES, KINDS, CODE_NAMES = "factor_names", "factor_kinds", "code_names"
+ANY_NAMES = ("names", "columns", "label_names")  # arrays that name columns if there are as many of these
+ABOUT = {STD, NAMES, KINDS, CODE_NAMES, "indices", "note"}  # arrays that `unweave encode` writes beside the codes
 Role = Literal["factors", "codes"]
 EPISODE = "episode_index"  # column of robot data sets whose rows stay together unless others are named
 APART = "=*"  # after the name of a factor: each of its levels is a factor
@@ -98,20 +101,23 @@ def read_files(
         besides["row_groups"], aside = EPISODE, (*aside, EPISODE)
     factors, apart = _to_take_apart(first, factors)
     factors, codes = first.chosen(factors), second.chosen(codes)
+    factor_names, code_names = list(factors), list(codes)
     if codes_path is None:
-        factor_names, code_names = _both_sides(first, list(factors), list(codes), aside)
-        factor_table = _levels_apart(_named_factors(first, first.table(factor_names), factors), factor_names, apart)
-        code_table = _with_std(first, first.table(code_names), codes, codes_std)
-        kinds, names = _words(first, KINDS, factors), _words(first, CODE_NAMES, codes)
-        return Files(factor_table, code_table, kinds=kinds, code_names=names, **_besides(besides, first))
+        factor_names, code_names = _both_sides(first, factor_names, code_names, aside)
+        factor_table, code_table = first.table(factor_names), first.table(code_names)
+    else:
+        factor_table = _one_side(first, "factors", factor_names, aside)
+        code_table = _one_side(second, "codes", code_names, aside)
+    names = _column_names(first, NAMES, factor_table, factors)
+    code_words = _column_names(second, CODE_NAMES, code_table, codes, taken=names)
+    files = list({first.path: first, second.path: second}.values())
+    _say_what_is_unused(files, [*factors, *codes], *aside, codes_std, "factors", "codes", names, code_words)
     return Files(
-        _levels_apart(
-            _named_factors(first, _one_side(first, "factors", list(factors), aside), factors), list(factors), apart
-        ),
-        _with_std(second, _one_side(second, "codes", list(codes), aside), codes, codes_std),
+        _levels_apart(_named_factors(first, factor_table, names), factor_names, apart),
+        _with_std(second, code_table, codes, codes_std),
         kinds=_words(first, KINDS, factors),
-        code_names=_words(second, CODE_NAMES, codes),
-        **_besides(besides, first, second),
+        code_names=code_words,
+        **_besides(besides, *files),
     )
 
 
@@ -140,7 +146,10 @@ def _both_sides(
 ) -> tuple[list[str], list[str]]:
     """Names of the factors and of the codes in a file that contains both."""
     if file.is_one_array:
-        raise FileError(f"{file.path} contains one array: pass two files, the factors and then the codes.")
+        raise FileError(
+            f"{file.path} contains one array: pass two files, the factors and then the codes (compare and probe: "
+            "--factors-from FILE)."
+        )
     if file.is_archive:
         if file.path.suffix.lower() == ".h5ad" and not (factors and codes):
             raise FileError(
@@ -170,6 +179,7 @@ def _one_side(file: Opened, role: Role, stated: list[str], aside: Sequence[str])
     if file.is_one_array:
         return file.content
     names = [name for name in file.names if name not in (*aside, STD, NAMES, KINDS, CODE_NAMES)]
+    names = [name for name in names if not (name in ANY_NAMES and _shape_of_texts(file, name))]
     if file.is_archive:
         return file.table([names[0] if len(names) == 1 else role])
     # if there are columns of the other role, only columns with the prefix of this role are used
@@ -191,9 +201,8 @@ def _with_std(file: Opened, codes: Any, code_names: Sequence[str], stated: str |
     return Posterior(codes, file.column(name), categories=tables or None)
 
 
-def _named_factors(file: Opened, table: Any, stated: Sequence[str]) -> Any:
-    """Columns by the names of the factors, if an .npz has names as `unweave encode` writes them."""
-    names = _words(file, NAMES, stated)
+def _named_factors(file: Opened, table: Any, names: Sequence[str] | None) -> Any:
+    """Columns by the names of the factors, if an archive has names."""
     if names is None:
         return table
     columns = np.asarray(table)
@@ -204,11 +213,41 @@ def _named_factors(file: Opened, table: Any, stated: Sequence[str]) -> Any:
     return dict(zip(names, columns.T, strict=True))
 
 
+def _column_names(
+    file: Opened, own: str, table: Any, stated: Sequence[str], taken: Sequence[str] | None = None
+) -> list[str] | None:
+    """Names of the columns in their own array, or in another one of as many texts as there are columns."""
+    shape = getattr(table, "shape", ())[1:]
+    fitting = (own, *(other for other in ANY_NAMES if shape and _shape_of_texts(file, other) == shape))
+    found = (_words(file, name, stated) for name in fitting)
+    return next((words for words in found if words is not None and words != taken), None)
+
+
+def _shape_of_texts(file: Opened, name: str) -> tuple[int, ...] | None:
+    """Shape of an array of texts in an archive; None if it has no such array."""
+    array = plain(file.column(name)) if file.is_archive and name in file.names else np.zeros(0)
+    return array.shape if array.dtype.kind in "USO" else None
+
+
+def _say_what_is_unused(files: Sequence[Opened], stated: Sequence[str], *used: Any) -> None:
+    """A note on arrays beside the factors and codes that play no part, so that nobody believes that they do."""
+    for file in files:
+        rest = [name for name in file.names if name not in (*used, *ABOUT) and not name.startswith(CATEGORY)]
+        rest = [name for name in rest if name not in ANY_NAMES or _words(file, name, ()) not in used]
+        if file.is_archive and rest and not stated and {"factors", "codes"} & set(file.names):
+            warnings.warn(
+                f"{file.path} also has {shown(rest)}, which {'is' if len(rest) == 1 else 'are'} not used: name what "
+                "belongs to the data with --factors, --codes, --row-groups, --factor-names or --code-names.",
+                InputWarning,
+                stacklevel=3,
+            )
+
+
 def _words(file: Opened, array: str, stated: Sequence[str]) -> list[str] | None:
     """Names or kinds in an array of an .npz, if it has this array and no columns were named."""
     if stated or not file.is_archive or array not in file.names:
         return None
-    return [str(word) for word in file.column(array)]
+    return [word.decode() if isinstance(word, bytes) else str(word) for word in plain(file.column(array)).ravel()]
 
 
 def _besides(named: Mapping[str, str | None], *files: Opened) -> dict[str, Any]:
@@ -286,6 +325,14 @@ def _saved_jacobians(path: Path) -> object:
         size: Any = model.unhidden[0].in_features  # inputs: Gaussian codes, then probabilities of categories
         return TorchDecoder(model.decode, size, module=model)
     if file.is_one_array:
+        if file.content.ndim == 2:
+            n_outputs, n_latents = file.content.shape
+            warnings.warn(
+                f"{path} is read as one Jacobian of {n_outputs} outputs and {n_latents} latents: if it has codes, pass "
+                "the decoder as module:name instead.",
+                InputWarning,
+                stacklevel=2,
+            )
         return Jacobians(file.content)
     if "jacobians" not in file.names and "codes" in file.names:
         raise FileError(

@@ -142,8 +142,8 @@ def manifold_entropy(
     """Entropy, in nats, of the data that each latent alone generates, which measures its importance; mean over latents.
 
     The score is the mean over latents, and ``per_code`` has the entropy of each one. Sorting by it ranks latents as PCA
-    ranks components. The score has no best value. A decoder whose sorted entropies fall steeply, so that few latents
-    span the data, is called aligned.
+    ranks components. The score has no best value: it depends on the units of the outputs. A decoder whose sorted
+    entropies fall steeply, so that few latents span the data, is called aligned. It says nothing about true factors.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def manifold_mutual_information(
 
     Lower is better: 0 means that the two latents move the data in orthogonal directions everywhere. ``parts["matrix"]``
     has the value of every pair (its diagonal is undefined: nan), and ``per_code`` the mean of each latent over its
-    partners.
+    partners. A common unit of the outputs does not change the score, and different units of single outputs do.
 
     Parameters
     ----------
@@ -324,7 +324,9 @@ def manifold_total_correlation(
 
     Lower is better. ``parts["random_decoder"]`` is the score of a decoder whose columns have random directions. It
     decreases as the number of outputs grows relative to the number of latents, so compare decoders of the same size, or
-    compare nats per latent (``parts["per_dimension"]``).
+    compare nats per latent (``parts["per_dimension"]``), or with the same Jacobians after a random rotation of the
+    latents (``spectrum(decoder).rotated_total_correlation``). A common unit of the outputs does not change the score,
+    and different units of single outputs do. It says nothing about true factors.
 
     Parameters
     ----------

@@ -20,6 +20,7 @@ from unweave.evidence import Decoder, Evidence, Jacobians
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.options import Within, checks_options
+from unweave.randomness import random_stream
 
 KEPT_BYTES = 256 * 2**20
 CACHED_NUMBERS = 2**17
@@ -344,7 +345,9 @@ class Spectrum:
 
     ``order`` lists the latents from the most to the least important. ``cumulative`` is the joint entropy H(q_S) of the
     first 1, 2, ... latents in that order; it counts shared information once. ``tangents`` (D x d) is the mean Jacobian,
-    whose columns show how each latent changes the data (000, E.2).
+    whose columns show how each latent changes the data (000, E.2). ``rotated_total_correlation`` is that of the same
+    Jacobians after a random rotation of the latents, to which ``total_correlation`` can be compared. Entropies depend
+    on the units of the outputs, and no value says whether the latents are the true factors.
     """
 
     names: tuple[str, ...]
@@ -353,6 +356,7 @@ class Spectrum:
     cumulative: FloatArray
     total_correlation: float
     tangents: FloatArray
+    rotated_total_correlation: float = math.nan
 
     def __repr__(self) -> str:
         high, low = self.sorted_entropies[[0, -1]]
@@ -457,7 +461,29 @@ def spectrum(
         cumulative=_cumulative(evidence, sampling, order),
         total_correlation=float(-found.log_directions[found.resolved].mean()),
         tangents=found.tangents,
+        rotated_total_correlation=_rotated_total_correlation(found, rng),
     )
+
+
+N_ROTATIONS, MOST_PRODUCTS = 32, 5e7
+
+
+def _rotated_total_correlation(found: Geometry, seed: int) -> float:
+    """Mean total correlation of some of the Jacobians over random rotations of the latents; nan without cosines."""
+    if found.cosines is None:
+        return math.nan
+    rows = np.flatnonzero(found.resolved)[: max(1, int(MOST_PRODUCTS // found.n_latents**3))]
+    rng, totals = random_stream(seed, "rotated latents"), []
+    with np.errstate(all="ignore"):  # a latent without effect gives nan
+        lengths = found.log_lengths[rows] - found.log_lengths[rows].mean(
+            axis=1, keepdims=True
+        )  # a common scale cancels
+        grams = found.cosines[rows] * np.exp(lengths[:, :, None] + lengths[:, None, :])
+        for _ in range(N_ROTATIONS):
+            rotation = np.linalg.qr(rng.normal(size=(found.n_latents, found.n_latents)))[0]
+            squares = ((grams @ rotation) * rotation).sum(axis=1)
+            totals.append(float((np.log(squares).sum(axis=1) / 2 - found.log_directions[rows]).mean()))
+    return max(float(np.mean(totals)), 0.0)
 
 
 def traversals(

@@ -27,6 +27,7 @@ from unweave.models.objectives import (
     Step,
 )
 from unweave.models.training import TrainingSettings
+from unweave.models.training_file import read_runs
 from unweave.on_demand import on_demand
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ else:  # these need metrics, and training does not
 # in the order in which a newcomer needs them
 # fmt: off
 __all__ = [  # noqa: RUF022
-    "train", "TrainingSettings", "Fleet", "TrainedModel", "TrainedModels", "compared_runs",
+    "train", "read_runs", "TrainingSettings", "Fleet", "TrainedModel", "TrainedModels", "compared_runs",
     "MLP", "Convolutional", "Bernoulli", "Gaussian", "OBJECTIVES", "Objective", "Step",
     "VAE", "BetaVAE", "AnnealedVAE", "BetaTCVAE", "FactorVAE", "DIPVAEI", "DIPVAEII", "JointVAE", "AAE", "AdaGVAE",
     "HFSVAE",

@@ -61,9 +61,15 @@ class TrainingDeclaration:
 
 def data_set_of(folder: Path) -> DataSet:
     """The data set that the models of a folder were trained on."""
+    if not (folder / "run.json").is_file():
+        read_runs(folder)  # says that it is no folder of runs
     file = folder / "dataset.json"
     if not file.exists():
-        raise FileError(f"{folder} does not state which data set its models were trained on: name the data set.")
+        raise FileError(
+            f"{folder} does not state the data set, as for models that were trained on images of your own: encode them "
+            "in Python with unweave.encode(model, images, factors, out=...) for each model of "
+            "unweave.models.read_runs(folder), and compare the files."
+        )
     return DataSetChoice(**read_json(file)).loaded()
 
 
@@ -176,7 +182,10 @@ def read_runs(folder: str | Path) -> list[TrainedModel]:
     """All models of a folder, by name; ``problem`` gives the reason for models that diverged or are not finished."""
     folder = Path(folder)
     if not (folder / "run.json").is_file():
-        raise FileError(f"{folder} is not a folder of runs: it has no run.json. Train models into it first.")
+        raise FileError(
+            f"{folder} is not a folder that unweave train wrote: name the files of codes in it (compare a.npz b.npz), "
+            "and make them with unweave encode module:name, or with unweave.encode(model, images) in Python."
+        )
     run = read_json(folder / "run.json")
     if run.get("format") != FORMAT:
         raise FileError(f"{folder} was written by another version: train its models again.")

@@ -201,10 +201,10 @@ def saved_tensors(path: Path) -> dict[str, NDArray[Any]] | NDArray[Any]:
     except UnweaveError:
         raise
     except Exception as error:  # torch raises many kinds of errors for damaged files
-        reason = " ".join(str(error).split())[:100]
+        reason = "" if "weights_only" in str(error) else f" ({' '.join(str(error).split())[:100]})"
         raise FileError(
-            f"{path} has more than tensors, or is damaged ({reason}): save a dictionary of tensors, such as "
-            "torch.save({'factors': factors, 'codes': codes}, ...)."
+            f"{path} has more than tensors, such as a whole module, or is damaged{reason}: encode samples with the "
+            "model, and save torch.save({'factors': factors, 'codes': codes}, ...)."
         ) from None
     if isinstance(content, torch.Tensor):
         return _tensor_values(content)

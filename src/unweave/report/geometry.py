@@ -191,6 +191,8 @@ def _heading(found: Spectrum, evaluation: Evaluation) -> str:
         error = f" +- {parts['standard_error'][0]:.3f}" if "standard_error" in parts else ""
         each = f" ({parts['per_dimension'][0]:.4f} per latent)" if is_total else ""
         lines.append(f"{row.metric.replace('_', ' '):<36}{row.score.value:.3f}{error}{each}")
+        if row.metric == "manifold_total_correlation" and found.rotated_total_correlation >= 0 and size > 1:
+            lines.append(f"{'  with randomly rotated latents':<36}{found.rotated_total_correlation:.3f}")
     lines.append(f"{'effective dimension':<36}{found.effective_dimension:.2f} of {size}")
     if size > 1:
         lines.append(f"{'largest drop':<36}{drop:.3f} after {counted(position, 'latent')}")

@@ -429,3 +429,17 @@ def test_a_loss_at_most_samples_is_a_property_of_the_decoder():
     assert _usable_samples(dead)[0].tolist() == [True, False]
     nowhere = np.array([[True, False, True], [False, True, True]])
     assert _usable_samples(nowhere)[0].tolist() == [True, True]
+
+
+def test_rotated_latents_are_a_yardstick_of_the_total_correlation():
+    """Two orthogonal columns of lengths a and b: 2 log((a + b) / 2) - log(a b) on average over all rotations."""
+    stretched = spectrum(np.diag([1.0, 4.0]))
+    assert stretched.total_correlation == 0
+    assert stretched.rotated_total_correlation == pytest.approx(2 * np.log(2.5) - np.log(4), abs=0.1)
+    assert spectrum(np.diag([1e200, 4e200])).rotated_total_correlation == pytest.approx(
+        stretched.rotated_total_correlation
+    )
+    assert spectrum(3 * np.eye(3)).rotated_total_correlation == pytest.approx(0, abs=1e-12)
+    angle = 0.7
+    turned = np.diag([1.0, 4.0]) @ [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    assert spectrum(turned).rotated_total_correlation == pytest.approx(2 * np.log(2.5) - np.log(4), abs=0.15)
