@@ -102,6 +102,8 @@ def test_adjusted_r2_counts_the_codes():
     z, hz = rng.normal(size=(60, 2)), rng.normal(size=(60, 20))
     plain = compat.linear_disentanglement(z, hz)[0][0]
     assert compat.linear_disentanglement(z, hz, "adjusted_r2")[0][0] == pytest.approx(1 - (1 - plain) * 59 / 39)
+    plain, halves = (compat.linear_disentanglement(z, hz, mode, True)[0][0] for mode in ("r2", "adjusted_r2"))
+    assert halves == pytest.approx(1 - (1 - plain) * 29 / 9)  # the 30 rows that are scored
     # the adjusted R2 of random codes is 0 on average, which it is not with the number of factors in place of codes
     adjusted = [
         compat.linear_disentanglement(rng.normal(size=(60, 2)), rng.normal(size=(60, 20)), "adjusted_r2")[0][0]
@@ -258,6 +260,13 @@ def test_where_the_copies_are_wrong():
         (lambda z: compat.mean_corr_coef_out_of_sample(z, z, z, z[:, :1]), "pass the same columns"),
         (lambda z: compat.diag_and_max_off_diag(z), "one row for each of two or more factors"),
         (lambda z: compat.compute_dci(z.T, 0 * z.T, z.T, 0 * z.T), "constant in the training rows"),
+        (lambda z: compat.compute_dci(z.T, z.T, z.T, 0 * z.T), "constant in the scored rows"),
+        (lambda z: compat.compute_dci(z.T, z.T, z[:, :1].T, z.T), "pass the same columns"),
+        (lambda z: compat.compute_sap(z.T, z.T > 0, z[:, :1].T, z.T > 0), "pass the same columns"),
+        (lambda z: compat.linear_disentanglement(0 * z, z), "Factor 0 is constant in the scored rows"),
+        (lambda z: compat.permutation_disentanglement(0 * z, z), "Factor 0 is constant in the scored rows"),
+        (lambda z: compat.permutation_disentanglement(z, z, solver="x"), "use 'naive' or 'munkres'"),
+        (lambda z: compat.linear_disentanglement(z[:3], z[:3], "adjusted_r2"), "needs 5 scored rows and has 3"),
     ],
 )
 def test_bad_input_is_one_sentence(call, says):

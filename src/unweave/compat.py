@@ -179,7 +179,8 @@ def linear_disentanglement(
     if mode in CORRELATIONS:
         matrix = _correlations(_evidence(scored, predicted), mode)
         return (float(np.abs(np.diag(matrix)).mean()), matrix), (scored, predicted)
-    return (_r2(_r2_of_factors(scored, predicted).mean(), mode, codes.shape), None), (scored, predicted)
+    shape = len(scored), codes.shape[1]
+    return (_r2(_r2_of_factors(scored, predicted).mean(), mode, shape), None), (scored, predicted)
 
 
 def permutation_disentanglement(
@@ -226,6 +227,8 @@ def permutation_disentanglement(
             f"There are {codes.shape[1]} codes for {factors.shape[1]} factors, and a permutation needs as many: use "
             "unweave.metrics.mcc(factors, codes, normalise='coverage')."
         )
+    if solver not in ("naive", "munkres"):
+        raise OptionError(f"solver={solver!r} is not known: use 'naive' or 'munkres'.")
     products, squares = codes.T @ factors, np.square(codes).sum(axis=0)[:, None]
     if rescaling:
         scales = np.divide(products, squares, out=np.zeros_like(products), where=squares > 0)
@@ -235,7 +238,7 @@ def permutation_disentanglement(
         agreement = np.abs(_correlations(evidence, mode)).T
     else:  # R2 of every code as prediction of every factor: 1 - |z - s c|^2 / |z - mean|^2
         errors = np.square(factors).sum(axis=0) - 2 * scales * products + scales**2 * squares
-        agreement = 1 - errors / np.square(factors - factors.mean(axis=0)).sum(axis=0)
+        agreement = 1 - errors / _deviations(factors)
     order = best_matching(agreement.T)[1]
     matched = codes[:, order] * scales[order, np.arange(order.size)]
     if mode in CORRELATIONS:
@@ -305,6 +308,7 @@ def compute_sap(
     if mus_test is None or ys_test is None:
         raise InputError("Classifiers are scored on test rows: pass mus_test and ys_test, or continuous_factors=True.")
     unseen = _evidence(_transpose(ys_test), _transpose(mus_test))
+    _check_columns(evidence, unseen)
     accuracies = np.zeros((evidence.n_codes, evidence.n_factors))
     for j in range(evidence.n_factors):
         values, labels = np.unique(evidence.factors[:, j], return_inverse=True)
@@ -338,6 +342,7 @@ def compute_dci(mus_train: object, ys_train: object, mus_test: object, ys_test: 
     """
     seen = _evidence(_transpose(ys_train), _transpose(mus_train))
     unseen = _evidence(_transpose(ys_test), _transpose(mus_test))
+    _check_columns(seen, unseen)
     importance, accuracies = np.zeros((seen.n_codes, seen.n_factors)), np.zeros((2, seen.n_factors))
     for j, kind in enumerate(_kinds(seen.factors)):
         values, labels = np.unique(seen.factors[:, j], return_inverse=True)
@@ -448,8 +453,24 @@ def _gap(scores: FloatArray) -> float:
 
 def _r2_of_factors(factors: FloatArray, predicted: FloatArray) -> FloatArray:
     """R2 of every factor."""
-    total = np.square(factors - factors.mean(axis=0)).sum(axis=0)
-    return np.asarray(1 - np.square(factors - predicted).sum(axis=0) / total)
+    return np.asarray(1 - np.square(factors - predicted).sum(axis=0) / _deviations(factors))
+
+
+def _deviations(factors: FloatArray) -> FloatArray:
+    """Sum of squared deviations of every factor from its mean."""
+    if constant := np.flatnonzero(np.ptp(factors, axis=0) == 0).tolist():
+        raise InputError(f"Factor {constant[0]} is constant in the scored rows, so that it has no R2: leave it out.")
+    return np.asarray(np.square(factors - factors.mean(axis=0)).sum(axis=0))
+
+
+def _check_columns(seen: Evidence, unseen: Evidence) -> None:
+    """Refuse test rows with another number of codes or factors."""
+    sizes = [(evidence.n_codes, evidence.n_factors) for evidence in (seen, unseen)]
+    if sizes[0] != sizes[1]:
+        raise InputError(
+            f"Training and test rows have {sizes[0][0]} and {sizes[1][0]} codes, and {sizes[0][1]} and {sizes[1][1]} "
+            "factors: pass the same columns."
+        )
 
 
 def _r2(r2: float, mode: str, shape: tuple[int, ...]) -> float:
@@ -457,4 +478,6 @@ def _r2(r2: float, mode: str, shape: tuple[int, ...]) -> float:
     if mode not in ("r2", "adjusted_r2"):
         raise OptionError(f"mode={mode!r} is not known: use 'r2', 'adjusted_r2', 'pearson' or 'spearman'.")
     n_rows, n_codes = shape
+    if mode == "adjusted_r2" and n_rows < n_codes + 2:
+        raise InputError(f"Adjusted R2 of {n_codes} codes needs {n_codes + 2} scored rows and has {n_rows}: pass more.")
     return float(r2 if mode == "r2" else 1 - (1 - r2) * (n_rows - 1) / (n_rows - n_codes - 1))

@@ -298,3 +298,22 @@ def test_an_evaluation_has_the_table_and_the_command_line_reads_the_column(tmp_p
     stored = json.loads(ran.output)
     assert stored["data"]["environments"]["codes"]["edges"] == [["factor 0", "factor 1"], ["factor 1", "factor 2"]]
     assert stored["rows"][0]["score"]["value"] < 0.05
+
+
+def test_a_graph_has_no_edge_from_a_node_to_itself():
+    (codes, labels), pairs = intervened(1), [("0", "1"), ("1", "2"), ("0", "0")]
+    found = [unweave.environments(codes, labels, graph=graph).distance for graph in (CHAIN, pairs)]
+    assert found[0] == found[1]
+    with pytest.raises(unweave.InputError, match=r"shape \(2, 2\): pass a matrix 3 x 3"):
+        unweave.environments(codes, labels, graph=np.ones((2, 2)))
+
+
+def test_the_headline_counts_codes_of_the_targets():
+    """Each of two interventions sets one code, and it is that of the other factor."""
+    rng = np.random.default_rng(0)
+    labels, codes = np.repeat(["observational", "a", "b"], 200), rng.normal(size=(600, 2))
+    codes[200:400, 1] += 2
+    codes[400:, 0] += 2
+    found = unweave.environments(codes, labels, factors={"a": codes[:, 0], "b": codes[:, 1]})
+    assert {found.verdict(name) for name in found.names} == {"another code"}
+    assert found.headline == "0 of 2 interventions set exactly the codes of their targets."

@@ -255,6 +255,12 @@ def test_a_factor_is_probed_on_its_own_labels_whatever_labels_another_factor_lac
     assert "of 400 rows" not in part.sentence("factor 1")
 
 
+@pytest.mark.parametrize("n", [10, 12])
+def test_ten_rows_are_enough(n):
+    factors = np.random.default_rng(0).normal(size=(n, 2))
+    assert unweave.probe(factors, factors, probes="linear").matrix().min() > 0.9
+
+
 def test_equal_rows_are_one_combination_and_are_tested():
     """A grid of 5 x 5 values, each 30 times with the same codes: once, no interval could be given."""
     values = np.indices((5, 5)).reshape(2, -1).T.repeat(30, axis=0).astype(float)

@@ -8,7 +8,7 @@ from scipy.spatial import procrustes as scipy_procrustes
 from sklearn.neighbors import NearestNeighbors
 
 import unweave
-from unweave.estimators.similarity import shared_neighbours, unbiased_hsic
+from unweave.estimators.similarity import neighbour_weights, squared_distances, unbiased_hsic
 from unweave.evaluation.similarity import MEASURES, SimilarityRow
 
 
@@ -77,7 +77,57 @@ def test_neighbours_are_scikit_learns(p):
     x, y = pair(3, n=120, p=p, q=p)
     one, other = (NearestNeighbors(n_neighbors=10).fit(z).kneighbors(return_distance=False) for z in (x, y))
     expected = [len(set(a) & set(b)) / 10 for a, b in zip(one, other, strict=True)]
-    assert shared_neighbours(x, y, 10).tolist() == pytest.approx(expected)
+    weights = [neighbour_weights(squared_distances(z), 10) for z in (x, y)]
+    assert (weights[0] * weights[1]).sum(axis=1).tolist() == pytest.approx(expected)
+    assert unweave.similarity(x, y)["neighbours"].value == pytest.approx(np.mean(expected))
+
+
+TIED = {
+    "binary": lambda rng: (rng.random((200, 1)) < 0.5).astype(float),
+    "one-hot": lambda rng: np.eye(5)[rng.integers(5, size=200)],
+    "sparse": lambda rng: np.maximum(rng.normal(size=(200, 5)) - 1.5, 0),
+}
+
+
+@pytest.mark.parametrize("kind", TIED)
+def test_rows_at_equal_distances_are_no_agreement(kind):
+    """Nearest rows were taken in the order of the rows where several were equally near, so that both sides agreed."""
+    drawn = [[TIED[kind](rng) for _ in range(2)] for rng in map(np.random.default_rng, range(40))]
+    found = [unweave.similarity(*tables, measures=("neighbours",))["neighbours"] for tables in drawn]
+    assert np.mean([row.calibrated for row in found]) == pytest.approx(0, abs=0.02)
+    assert sum(row.p_value <= 0.05 for row in found) <= stats.binom(40, 0.05).ppf(0.9995)
+    table = drawn[0][0]
+    order = np.random.default_rng(0).permutation(len(table))
+    assert unweave.similarity(table, -table, measures=("neighbours",))["neighbours"].value == pytest.approx(1)
+    pairs = [drawn[0], [each[order] for each in drawn[0]]]
+    one, other = (unweave.similarity(*each, measures=("neighbours",))["neighbours"].value for each in pairs)
+    assert one == pytest.approx(other)
+
+
+def test_intervals_of_neighbours_cover_the_mean():
+    mixing = np.random.default_rng(1).normal(size=(5, 3)) * 0.5
+    rows = []
+    for rng in map(np.random.default_rng, range(60)):
+        x = rng.normal(size=(150, 5))
+        rows.append(unweave.similarity(x, x @ mixing + rng.normal(size=(150, 3)), measures=("neighbours",)).rows[0])
+    mean = np.mean([row.value for row in rows])
+    assert sum(row.lower <= mean <= row.upper for row in rows) >= 53  # .95 of 60, and fewer with probability .02
+
+
+def test_without_a_block_of_rows_a_measure_may_be_undefined():
+    rng = np.random.default_rng(0)
+    found = unweave.similarity(rng.normal(size=(200, 195)), rng.normal(size=(200, 5)), measures=("cca", "cka"))
+    assert np.isnan(found["cca"].lower)
+    assert f"cca: {found['cca'].note}" in " ".join(str(found).split())
+    assert found["cka"].lower < found["cka"].value < found["cka"].upper
+    x, y = np.zeros((2, 100, 2))
+    x[:, 0], y[:, 0] = rng.normal(size=(2, 100))
+    y[7, 1] = 0.1
+    intervals = []
+    for size in (0.1, 0.37):  # matched correlations have no scale, and the second code varies in one block alone
+        x[7, 1] = size
+        intervals.append(unweave.similarity(x, y, measures=("matched",))["matched"].lower)
+    assert intervals[0] == pytest.approx(intervals[1])
 
 
 def test_matched_is_the_mean_correlation_of_the_best_matching():
@@ -191,6 +241,8 @@ def test_pairs_are_a_frame_and_a_picture():
         ((np.ones((30, 2)), np.ones((29, 2))), {}, "rows"),
         ((np.ones((30, 2)),), {}, "only one"),
         (({"a": np.ones((30, 2))}, np.ones((30, 2))), {}, "twice"),
+        (({1: np.ones((30, 2)), "1": np.ones((30, 2))},), {}, "Two representations are called '1'"),
+        ((np.ones((30, 2)), np.ones((30, 2))), {"measures": ()}, "measures has no entry"),
         ((np.ones((5, 2)), np.ones((5, 2))), {}, "at least"),
         ((np.ones((30, 2)), np.ones((30, 2))), {"measures": ("rsa",)}, "each entry 'cka', 'cca'"),
     ],

@@ -131,3 +131,12 @@ def test_constant_and_categorical_columns():
             metric(label, dummies, kinds="categorical")
         with pytest.raises(InputError):
             metric(factors, codes[1:])
+
+
+def test_linearly_dependent_factors_have_no_single_map():
+    """Codes that are the factors had an error of .58, because the map of least norm is a projection."""
+    factors = np.random.default_rng(0).normal(size=(300, 2))
+    factors = np.column_stack([factors, factors.sum(axis=1)])
+    score = orthogonality_error(factors, factors)
+    assert np.isnan(score.raw)
+    assert "linearly dependent" in str(score.caveats[0])

@@ -323,7 +323,7 @@ class Card:
         of_codes = {"codes", "posterior"} & set(self.needs) and not self.takes_code_groups
         of_factors = "factors" in self.needs and not self.takes_factor_groups
         of_a_code = "code", evidence.code_groups, "mcc, r2, sap, mig or dci_disentanglement", self.no_blocks_because
-        alone = "it scores every factor separately"
+        alone = "it is defined for factors of one number"
         of_a_factor = "factor", evidence.factor_groups, "mcc, r2, identification or unweave.recovery", alone
         for refused, (what, groups, use, reason) in ((of_codes, of_a_code), (of_factors, of_a_factor)):
             block = next((name for name, members in groups.items() if len(members) > 1), None) if refused else None

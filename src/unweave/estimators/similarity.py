@@ -16,13 +16,12 @@ import math
 
 import numpy as np
 from scipy import linalg
-from scipy.spatial import cKDTree
 
 from unweave.arrays import FloatArray
 
 KEPT_VARIANCE = 0.99  # of the principal components of SVCCA
 SMALLEST_EIGENVALUE = 1e-10  # relative to the largest: directions below it do not vary
-TREE_CODES = 16  # with more columns, comparing all pairs of rows is faster than a tree
+ROUNDING = 1e-12  # differences of squared distances below this share are rounding errors
 
 
 def unbiased_hsic(across: FloatArray, squares_x: FloatArray, squares_y: FloatArray) -> float:
@@ -97,37 +96,30 @@ def procrustes(across: FloatArray, trace_x: float, trace_y: float, *, rough: boo
     return float(np.linalg.svd(across, compute_uv=False).sum()) / scale
 
 
-def neighbours(x: FloatArray, k: int) -> np.ndarray:
-    """Indices of the k nearest other rows of every row, n x k, by Euclidean distance.
+def squared_distances(x: FloatArray) -> FloatArray:
+    """Squared distances of all pairs of rows (n x n); infinite between a row and itself, and 0 below rounding errors.
 
-    >>> neighbours(np.array([[0.0], [1.0], [3.0], [3.5]]), 1)[:, 0].tolist()
-    [1, 0, 3, 2]
+    >>> squared_distances(np.array([[0.0], [3.0]])).tolist()
+    [[inf, 9.0], [9.0, inf]]
     """
-    n = len(x)
-    if x.shape[1] <= TREE_CODES:
-        found = cKDTree(x).query(x, k + 1)[1]
-        # a row among several equal rows may not be its own nearest neighbour
-        others = found != np.arange(n)[:, None]
-        others[others.all(axis=1), -1] = False
-        return found[others].reshape(n, k)
     squares = np.einsum("ij,ij->i", x, x)
-    nearest = np.empty((n, k), dtype=np.intp)
-    for start in range(0, n, 512):
-        rows = slice(start, min(start + 512, n))
-        distances = squares - 2 * (x[rows] @ x.T)
-        distances[np.arange(rows.stop - start), np.arange(start, rows.stop)] = np.inf
-        nearest[rows] = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    return nearest
+    sums = squares[:, None] + squares
+    found = sums - 2 * (x @ x.T)
+    found[found < ROUNDING * sums] = 0.0
+    np.fill_diagonal(found, np.inf)
+    return np.asarray(found)
 
 
-def shared_neighbours(x: FloatArray, y: FloatArray, k: int) -> FloatArray:
-    """Share of the k nearest rows that both representations agree on, for every row (Huh et al. 2024).
+def neighbour_weights(distances: FloatArray, k: int) -> FloatArray:
+    """Weights (n x n) of the k nearest other rows of every row, whose squares sum to 1 in each row.
 
-    Unrelated representations share k / (n - 1) of them on average.
+    Rows at the same distance as the k-th share what is left of k, so that the order of the rows does not matter.
 
-    >>> z = np.random.default_rng(0).normal(size=(50, 2))
-    >>> float(shared_neighbours(z, 2 * z, 5).mean())
-    1.0
+    >>> neighbour_weights(squared_distances(np.array([[0.0], [1.0], [1.0], [9.0]])), 1)[0].round(2).tolist()
+    [0.0, 0.71, 0.71, 0.0]
     """
-    one, other = neighbours(x, k), neighbours(y, k)
-    return np.asarray((one[:, :, None] == other[:, None, :]).any(axis=2).mean(axis=1))
+    last = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
+    inside, until = distances < last * (1 - ROUNDING), distances <= last * (1 + ROUNDING)
+    n_inside, n_until = (each.sum(axis=1, keepdims=True) for each in (inside, until))
+    weights = np.where(inside, 1.0, np.where(until, (k - n_inside) / (n_until - n_inside), 0.0))
+    return np.asarray(weights / np.linalg.norm(weights, axis=1, keepdims=True))

@@ -157,7 +157,7 @@ class Environments:
             return "Every intervention sets the codes of its targets alone, and each another code."
         if len(exact) == len(self.names):
             return "Every intervention sets one code, but different interventions set the same code."
-        return f"{len(exact)} of {len(self.names)} interventions set exactly as many codes as they have targets."
+        return f"{len(exact)} of {len(self.names)} interventions set exactly the codes of their targets."
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Data frame with one row for each environment and code."""
@@ -498,11 +498,11 @@ def _edges_of(graph: object, names: Sequence[str]) -> set[Edge]:
     array = np.asarray(given) if not isinstance(given, np.ndarray) else given
     if array.shape == (len(names),) * 2 and array.dtype.kind in "biuf":
         return {(names[i], names[j]) for i, j in zip(*np.nonzero(array), strict=True) if i != j}
-    if array.size and (array.ndim != 2 or array.shape[1] != 2):
+    if array.size and (array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind in "bf"):
         raise InputError(
             f"The graph has shape {array.shape}: pass a matrix {len(names)} x {len(names)}, or pairs (cause, effect)."
         )
-    edges = {(str(cause), str(effect)) for cause, effect in given}
+    edges = {(str(cause), str(effect)) for cause, effect in given if str(cause) != str(effect)}
     unknown = next((name for edge in edges for name in edge if name not in names), None)
     if unknown is not None:
         raise InputError(f"The graph names {unknown!r}, which is not among {', '.join(names)}: use these names.")

@@ -544,7 +544,7 @@ class _Task:
         found, n_drawn = _Predictions(self), 0
         for train, test in self.folds:
             kept = train[self.place[train] < share] if share < 1 else train
-            if kept.size < FEWEST_UNITS:
+            if share < 1 and kept.size < FEWEST_UNITS:
                 return _Predictions(self)
             targets, n_drawn = both if n_drawn < most_drawn else self.targets, n_drawn + test.size
             predict = fit(codes[kept])(targets[kept])

@@ -38,7 +38,7 @@ class Recovery:
     codes, factors : tuple of str
         Names of the rows and columns of both matrices.
     r2 : array, codes x factors
-        Held-out R2. That of a block of factors does not change under affine maps of the block.
+        Held-out R2. Affine maps of a block of factors change it by less than .001.
     spearman : array, codes x factors
         Rank correlation of held-out predictions with the factor, averaged over the columns of a block and over folds;
         nan for categorical factors.

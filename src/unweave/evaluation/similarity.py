@@ -10,21 +10,23 @@ from typing import Any, Literal, cast
 
 import numpy as np
 from scipy import stats
+from scipy.sparse import csr_array
 
 from unweave.arrays import FloatArray, Rows
 from unweave.codec import plain_data
 from unweave.errors import InputError, OptionError
 from unweave.estimators.correlation import best_matching
 from unweave.estimators.similarity import (
+    neighbour_weights,
     procrustes,
     projection_weighted,
-    shared_neighbours,
     squared_canonical_correlations,
+    squared_distances,
     unbiased_hsic,
     whitener,
 )
 from unweave.evidence import Evidence
-from unweave.evidence.columns import data_frame_of
+from unweave.evidence.columns import data_frame_of, quoted
 from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.threads import thread_controller
@@ -36,15 +38,21 @@ MEASURES: tuple[Measure, ...] = ("cka", "cca", "svcca", "pwcca", "procrustes", "
 
 N_NEIGHBOURS = 10
 
-MOST_ROWS_OF_NEIGHBOURS = 2000
+MOST_ROWS_OF_NEIGHBOURS = 1000
 
 LARGEST_EXPONENT = 200  # of two, and 1023 is the largest
 
 FEWEST_ROWS = 20
 
+NO_INTERVAL = "No interval: without a block of rows there are too few of them for the number of codes."
+
 N_BLOCKS = 20  # of the jackknife; half of it for large tables
 
+SMALLEST_SHARE = 1e-12  # of a code's variance
+
 LARGE = 1e9  # n x p x q
+
+MOST_ORDERS = 99  # random orders of rows
 
 DRAWN = 1e10  # products n x p x q of all permutations together: large tables get fewer permutations, but at least 19
 
@@ -60,7 +68,7 @@ class SimilarityRow:
     measure : str
         "cka" (debiased linear CKA), "cca" (mean squared canonical correlation), "svcca", "pwcca", "procrustes",
         "matched" (mean absolute correlation of the best one-to-one matching of codes) or "neighbours" (share of the ten
-        nearest rows that both agree on).
+        nearest rows that both agree on; where rows are equally far, all of these have a part).
     value : float
         The similarity, 1 for equal representations; nan if it is undefined, and ``note`` has the reason.
     floor : float
@@ -70,7 +78,7 @@ class SimilarityRow:
     lower, upper : float
         Interval of ``value`` over samples, by the jackknife over blocks of rows.
     p_value : float
-        Share of random orders that are at least as similar; at most 1 / (permutations + 1).
+        Share of random orders, this one included, that are at least as similar: .01 with 99 orders is the smallest.
     """
 
     first: str
@@ -190,6 +198,11 @@ def similarity(
         first = {"first": first, "second": second}
     elif second is not None:
         raise InputError("Representations are given twice: pass two arrays, or one mapping of names to arrays.")
+    names = [str(name) for name in first]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"Two representations are called {quoted(repeated[0])}: give each a name of its own.")
+    if not measures:
+        raise OptionError(f"measures has no entry: choose among {', '.join(MEASURES)}.")
     codes = {str(name): Evidence(None, table).codes for name, table in first.items() if table is not None}
     if len(codes) < 2:
         raise InputError("There is only one representation: pass two arrays, or a mapping with several.")
@@ -252,7 +265,8 @@ class _Products:
             return "All codes of one representation are constant."
         if measure == "cka" and min(self.own) <= 0:
             return (
-                "Too few rows for the number of codes: the unbiased estimate of one representation's norm is negative."
+                "The unbiased estimate of one representation's norm is not positive: there are too few rows for the "
+                "number of codes, or a few rows have nearly all of the variance."
             )
         if measure in ("cca", "pwcca") and max(ranks) >= n - 1:
             return f"As many independent codes ({max(ranks)}) as rows ({n}): every representation would be equal."
@@ -276,7 +290,7 @@ def _rows_of_pair(
     if linear:
         values = dict(zip(linear, products.measured(across, products.squares_y, linear).tolist(), strict=True))
         stream = random_stream(rng, "orders of similarity")
-        orders = [stream.permutation(n) for _ in range(int(np.clip(DRAWN / size, 19, 99)))]
+        orders = [stream.permutation(n) for _ in range(int(np.clip(DRAWN / size, 19, MOST_ORDERS)))]
         draws = _draws(products, x, y, orders, linear, rough=size >= LARGE)
         errors = dict(zip(linear, _jackknife_errors(products, x, y, across, linear, n_blocks).tolist(), strict=True))
     rows = []
@@ -285,12 +299,13 @@ def _rows_of_pair(
             rows.append(SimilarityRow(first, second, name, math.nan, note=reasons[name]))
             continue
         if name == "neighbours":
-            value, error, floor, p_value, note = _neighbours(x, y, rng)
+            value, error, floor, p_value, note = _neighbours(x, y, n_blocks, rng)
         else:
             null = draws[:, linear.index(name)]
-            value, error, note = values[name], errors[name], ""
+            value, error = values[name], errors[name]
+            note = NO_INTERVAL if math.isnan(error) else ""
             floor = _known_floor(name, products) if name in ("cka", "cca", "svcca") else float(null.mean())
-            p_value = float((1 + (null >= value).sum()) / (1 + len(null)))
+            p_value = _share_as_good(null, value)
         reach = quantile * error
         rows.append(
             SimilarityRow(
@@ -344,26 +359,46 @@ def _jackknife_errors(
             np.delete(of_rows - 2 * (table @ shift) + shift @ shift, block)
             for of_rows, table, shift in ((products.squares_x, x, shift_x), (products.squares_y, y, shift_y))
         ]
-        without = _Products(
-            products.gram_x - ours.T @ ours - rest * np.outer(shift_x, shift_x),
-            products.gram_y - theirs.T @ theirs - rest * np.outer(shift_y, shift_y),
-            *squares,
-        )
+        grams = []
         left = across - ours.T @ theirs - rest * np.outer(shift_x, shift_y)
-        values.append(without.measured(left, squares[1], measures, rough=n * left.size >= LARGE))
+        for whole, gone, shift, of_code in (
+            (products.gram_x, ours, shift_x, left),
+            (products.gram_y, theirs, shift_y, left.T),
+        ):
+            gram = whole - gone.T @ gone - rest * np.outer(shift, shift)
+            constant = np.diag(gram) <= SMALLEST_SHARE * np.diag(whole)  # only the block varied: the rest is rounding
+            gram[constant], gram[:, constant], of_code[constant] = 0.0, 0.0, 0.0
+            grams.append(gram)
+        without = _Products(*grams, *squares)
+        known = tuple(name for name in measures if not without.undefined(name))
+        found = dict(zip(known, without.measured(left, squares[1], known, rough=n * left.size >= LARGE), strict=True))
+        values.append([found.get(name, math.nan) for name in measures])
     return np.asarray(np.sqrt((n_blocks - 1) * np.var(values, axis=0)))
 
 
-def _neighbours(x: FloatArray, y: FloatArray, rng: int) -> tuple[float, float, float, float, str]:
-    """Share of common neighbours with its standard error, floor, p-value, and a note if only some rows were used."""
+def _neighbours(x: FloatArray, y: FloatArray, n_blocks: int, rng: int) -> tuple[float, float, float, float, str]:
+    """Agreement on neighbours with its standard error, floor, p-value, and a note if only some rows were used."""
     n, note = len(x), ""
     if n > MOST_ROWS_OF_NEIGHBOURS:
         rows = np.sort(random_stream(rng, "rows of neighbours").choice(n, MOST_ROWS_OF_NEIGHBOURS, replace=False))
         x, y, note = x[rows], y[rows], f"On {MOST_ROWS_OF_NEIGHBOURS:,} random rows."
-    n, k = len(x), min(N_NEIGHBOURS, len(x) - 1)
-    shares = shared_neighbours(x, y, k)
-    value, floor = float(shares.mean()), k / (n - 1)
-    error = float(shares.std(ddof=1) / math.sqrt(n))
-    # numbers of common neighbours of unrelated rows are hypergeometric, and nearly independent between rows
-    spread = math.sqrt(stats.hypergeom(n - 1, k, k).var() / n) / k
-    return value, error, floor, float(stats.norm.sf((value - floor) / spread)) if spread else 1.0, note
+    n, k = len(x), min(N_NEIGHBOURS, len(x) - 2)
+    distances = squared_distances(x), squared_distances(y)
+    ours, theirs = (neighbour_weights(each, k) for each in distances)
+    value = min(float(np.vdot(ours, theirs)) / n, 1.0)
+    floor = float(ours.sum(axis=1).mean() * theirs.sum(axis=1).mean()) / (n - 1)
+    stream, sparse = random_stream(rng, "orders of neighbours"), (csr_array(ours), csr_array(theirs))
+    orders = [stream.permutation(n) for _ in range(MOST_ORDERS)]
+    null = [float(sparse[0].multiply(sparse[1][order][:, order]).sum()) / n for order in orders]
+    without = []
+    for block in np.array_split(np.arange(n), n_blocks):
+        rest = np.delete(np.arange(n), block)
+        left = [neighbour_weights(each[np.ix_(rest, rest)], min(k, rest.size - 1)) for each in distances]
+        without.append(float(np.vdot(*left)) / rest.size)
+    error = math.sqrt((n_blocks - 1) * float(np.var(without)))
+    return value, error, floor, _share_as_good(np.array(null), value), note
+
+
+def _share_as_good(null: FloatArray, value: float) -> float:
+    """p-value: share of random orders, and the given one, that are at least as similar up to rounding errors."""
+    return float((1 + (null >= value - 1e-12 * abs(value)).sum()) / (1 + len(null)))

@@ -265,6 +265,7 @@ def procrustes_distance(evidence: Evidence) -> Score:
     moves_at_200_rows=(0.0, 0.0, 0.0),
     reference="ours",
     takes_code_groups=True,
+    version=2,
     factor_kinds=NUMERIC,
 )
 def orthogonality_error(evidence: Evidence) -> Score:
@@ -273,7 +274,8 @@ def orthogonality_error(evidence: Evidence) -> Score:
     0 means that the codes are the factors up to a rotation, a reflection, a shift and one common scale; it is best.
     Random codes score about 1. A map that stretches some factors and shrinks others scores above 0 even if nothing is
     lost, and copies of one of d factors score sqrt(d - 1) if all have the same variance. Both sides keep their units:
-    standardise factors whose units are arbitrary.
+    standardise factors whose units are arbitrary. With linearly dependent factors it is undefined (nan), because many
+    maps fit equally well.
 
     Notes
     -----
@@ -294,7 +296,9 @@ def orthogonality_error(evidence: Evidence) -> Score:
     if not live_points(evidence).any():
         return Score(math.nan, caveats=(Finding("no_code_varies"),))
     factors, codes = _centred(evidence.factors[:, varying(evidence)]), _centred(evidence.codes)
-    weights, d = np.linalg.lstsq(factors, codes, rcond=None)[0], factors.shape[1]
+    weights, _, rank, _ = np.linalg.lstsq(factors, codes, rcond=None)
+    if rank < (d := factors.shape[1]):
+        return Score(math.nan, caveats=(Finding("factors_linearly_dependent"),))
     gram = weights @ weights.T * (np.sum(factors**2) / np.sum(codes**2))
     return Score(
         raw=float(np.linalg.norm(gram - np.eye(d)) / math.sqrt(d)),

@@ -254,11 +254,13 @@ def similarity_text(found: Similarity) -> str:
     heads = ("pair", "measure", "similarity", "interval", "unrelated", "calibrated", "p")
     lines = []
     for row in found.rows:
-        numbers = (fixed(row.value), between(row.lower, row.upper, 3), fixed(row.floor))
+        interval = between(row.lower, row.upper, 3) if row.lower == row.lower else fixed(None)
+        numbers = (fixed(row.value), interval, fixed(row.floor))
         shown = ("", row.note, "") if row.note and row.value != row.value else numbers
         lines.append((f"{row.first}, {row.second}", row.measure, *shown, fixed(row.calibrated), fixed(row.p_value)))
     legend = "'unrelated' is the similarity of rows in random order; calibrated is 0 there and 1 for equal codes."
-    return plain_text(number_table(heads, lines, left=("pair", "measure")), Text(legend))
+    notes = dict.fromkeys(f"{row.measure}: {row.note}" for row in found.rows if row.note and row.value == row.value)
+    return plain_text(number_table(heads, lines, left=("pair", "measure")), Text(" ".join((legend, *notes))))
 
 
 def probe_text(found: ProbeReport) -> str:
