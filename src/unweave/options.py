@@ -187,7 +187,7 @@ def _allowed_values(annotation: Any) -> str:
     ours = inspect.isclass(annotation) and annotation.__module__.startswith("unweave")
     if not (ours or _is_strategy(annotation)):
         return ""
-    what = "an object" if ours and "estimators" not in annotation.__module__ else "an estimator"
+    what = "an object" if ours and "estimators" not in annotation.__module__ else "an estimator of unweave.estimators"
     return f"{what} ({annotation.__name__})"
 
 
