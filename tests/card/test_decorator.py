@@ -207,9 +207,14 @@ class FitsOnly:
         (Count, [1, 7], [0, -1, 1.5, True], "a whole number from 1"),
         (float, [0.5, 2, np.float32(0.5), np.inf], [np.nan, True, "0.5", None], "a number"),
         (float | None, [0.5, None], ["none"], "a number or None"),
-        (Probe, [Ridge()], [Ridge, FitsOnly(), "ridge", None], r"an estimator \(Probe\)"),
-        (Ridge, [Ridge(2.0)], [FitsOnly(), 1.0], r"an estimator \(Ridge\)"),
-        (Probe | int | None, [Ridge(), 3, None], [2.5], r"an estimator \(Probe\), a whole number or None"),
+        (Probe, [Ridge()], [Ridge, FitsOnly(), "ridge", None], r"an estimator of unweave.estimators \(Probe\)"),
+        (Ridge, [Ridge(2.0)], [FitsOnly(), 1.0], r"an estimator of unweave.estimators \(Ridge\)"),
+        (
+            Probe | int | None,
+            [Ridge(), 3, None],
+            [2.5],
+            r"an estimator of unweave.estimators \(Probe\), a whole number or None",
+        ),
         (Annotated[float, "a note"], [0.5], ["a"], "a number"),
     ],
 )
