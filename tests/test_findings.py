@@ -232,7 +232,7 @@ def test_numbers_and_names(said, text):
         (reported_score("r2", 0.5, None, None, None, None), "r2 is 0.50"),
         (reported_score("r2", 0.5, 0.4, None, 0.95, 0.01), "r2 is 0.50 (random codes score 0.01)"),
         (reported_score("r2", 0.5, 0.4, 0.6, None, None), "r2 is 0.50 (interval 0.40 to 0.60)"),
-        (say("note_of", reason="implied", others=()), "follows from other factors, so no code is needed"),
+        (say("note_of", reason="implied", others=(), code=""), "follows from other factors, so no code is needed"),
         (
             say("note_of", reason="leaks", leakage=0.31, into="tense"),
             "its direction leaks at least 0.31, most into tense",

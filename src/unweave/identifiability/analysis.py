@@ -336,6 +336,21 @@ def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
     )
 
 
+def own_codes_in_exchange(part: QuickPart, j: int) -> tuple[read.OwnCodes, FloatArray]:
+    """Own codes of an implied factor in place of a free one that determines it, and the noise of every code then.
+
+    Of four indicators of four classes three are free, and a code of the fourth would otherwise count as mixed.
+    """
+    out = next((k for k in part.free if part.names[k] in part.implied[j][0]), None)
+    free = [j if k == out else int(k) for k in part.free]
+    if out is None:
+        return read.OwnCodes(), part.responses.noise
+    model = ResponseModel([part.factors[k] for k in free], part.sample)
+    responses = code_responses(model, part.codes)
+    some = read.some_rows(part.sample, read.KERNEL_ROWS, part.seed, "rows of kernels")
+    return read.own_codes(model, free.index(j), part.codes, responses, some), responses.noise
+
+
 @memoised(on="factors")
 def _has_heavy_tails(evidence: Evidence) -> bool:
     """Whether a number among the factors has such heavy tails that a few rows decide every variance.

@@ -22,6 +22,7 @@ from unweave.identifiability.analysis import (
     any_dependence,
     joint_responses,
     nonlinear_readouts,
+    own_codes_in_exchange,
     quick_part,
 )
 from unweave.identifiability.dependence import family_p_values
@@ -467,6 +468,33 @@ def _row(part: QuickPart, evidence: Evidence, k: int, test: _Read, *, quick: boo
     return _with_codes(row, part, k)
 
 
+def _row_of_implied(part: QuickPart, j: int, *, scores_only: bool) -> LadderRow:
+    """The row of a factor that others determine, with its own codes as if it took the place of one of these."""
+    by, r2 = part.implied[j]
+    row = LadderRow(part.names[j], "implied", readable=r2, implied_by=by, probe="linear")
+    if scores_only:
+        return row
+    own, noise = own_codes_in_exchange(part, j)
+    if own.code < 0 or own.one_code < PRESENT:
+        return row
+    best = max((own.own_codes, own.own_codes_error), (own.one_code, own.one_code_error))
+    values = {"one_code": (own.one_code, own.one_code_error), "own_codes": best}
+    if best[0] >= r2:
+        values["readable"] = best
+    codes = [own.code] if own.one_code >= OF_DIRECTION * best[0] else own.block
+    return replace(
+        row,
+        one_code=own.one_code,
+        own_codes=best[0],
+        readable=max(r2, best[0]),
+        intervals={name: _interval(*value, part.sample.n_blocks) for name, value in values.items()},
+        code=part.codes.unit_names[own.code],
+        codes=tuple(part.codes.unit_names[i] for i in codes),
+        shape=own.shape,
+        code_noise=float(noise[own.code]),
+    )
+
+
 def _is_present(
     recovered: dict[str, float], intervals: dict[str, tuple[float, float]], best: _Best, part: QuickPart
 ) -> bool:
@@ -602,12 +630,11 @@ def _ladder_of(part: QuickPart, evidence: Evidence, *, quick: bool, scores_only:
 def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores_only: bool) -> Ladder:
     free = {int(j): k for k, j in enumerate(part.free)}
     rows, tests = [], _tests_of_reading(part, evidence, quick=quick)
-    for j, name in enumerate(part.names):
+    for j in range(len(part.names)):
         if j in free:
             rows.append(_row(part, evidence, free[j], tests[free[j]], quick=quick, scores_only=scores_only))
         else:
-            by, r2 = part.implied[j]
-            rows.append(LadderRow(name, "implied", readable=r2, implied_by=by, probe="linear"))
+            rows.append(_row_of_implied(part, j, scores_only=scores_only))
     for k, row in enumerate(rows):
         if len(members := evidence.factor_groups.get(row.factor, ())) > 1:
             rows[k] = replace(row, members=members)

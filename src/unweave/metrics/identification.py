@@ -132,6 +132,7 @@ def identification(evidence: Evidence, *, rng: int | np.random.Generator | None 
         part.responses.informative[:, None], np.clip(part.responses.share, 0.0, 1.0), 0.0
     )
     purity[:, ~varies] = chosen[:, ~varies] = np.nan
+    purity[:, used[[row.rung == "implied" for row in found.rows]]] = np.nan  # others have its share of the variance
     for place, row in zip(used, found.rows, strict=True):
         chosen[[names[code] for code in row.codes], place] = 1.0
     is_free = np.array([row.rung != "implied" for row in found.rows], dtype=np.float64)

@@ -182,7 +182,8 @@ def _read_by_probes(evaluation: Evaluation, representation: str, absent: list[st
 
 def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
     codes = row.codes or ((row.code,) if row.code else ())
-    where = {"one code": row.code, "own codes": listed(codes, MOST_CODES)}.get(row.rung, "")
+    of_codes = listed(codes, MOST_CODES)
+    where = {"one code": row.code, "own codes": of_codes, "implied": of_codes}.get(row.rung, "")
     if row.rung == "own direction":
         where = ", ".join(row.carried_by) or say("direction_of", n=n_codes)
     recovery = SHOWN_OF.get(row.rung, "")
@@ -215,11 +216,7 @@ def _state(row: LadderRow) -> FactorState:
 def _note(row: LadderRow, kind: str, quick: bool) -> str:
     """What is in the way of a higher rung, or of a better recovery."""
     if row.rung in OWN:
-        if kind == "categorical" and (row.one_code if row.rung == "one code" else row.own_codes) < WELL:
-            return say("note_of", reason="classes", n=1 if row.rung == "one code" else 2)
-        if row.rung == "one code" and row.one_code < WELL and row.code_noise > 0.1:
-            return say("note_of", reason="noisy", share=row.code_noise)
-        return say("note_of", reason="folded code") if row.shape == "folded" and kind != "circular" else ""
+        return _note_of_own_codes(row, kind)
     if row.rung == "own direction":
         mixed = say("note_of", reason="mixed", others=row.mixed_with, code=row.code) if row.mixed_with else ""
         unsure = say("note_of", reason="unexplained", leakage=row.leakage, most=min(1.0, row.leakage + row.noise))
@@ -230,7 +227,21 @@ def _note(row: LadderRow, kind: str, quick: bool) -> str:
         return say("note_of", reason="nonlinear") if row.probe not in ("linear", "own codes") else ""
     state = _state(row)
     others = {"joint": row.joint_with, "implied": row.implied_by, "through": (row.leaks_into,)}.get(state, ())
-    return say("note_of", reason="unread" if state is FactorState.ABSENT and quick else state, others=others)
+    reason = "unread" if state is FactorState.ABSENT and quick else state
+    return say("note_of", reason=reason, others=others, code=row.code)
+
+
+def _note_of_own_codes(row: LadderRow, kind: str) -> str:
+    is_one = row.rung == "one code"
+    if (row.one_code if is_one else row.own_codes) < WELL:
+        if is_one and row.mixed_with:
+            return say("note_of", reason="mixed", others=row.mixed_with, code=row.code)
+        if kind == "categorical":
+            return say("note_of", reason="classes", n=1 if is_one else 2)
+        if is_one and row.code_noise > 0.1:
+            return say("note_of", reason="noisy", share=row.code_noise)
+    is_folded = is_one and row.shape == "folded" and kind not in ("circular", "categorical")
+    return say("note_of", reason="folded code") if is_folded else ""
 
 
 def none_if_nan(number: float) -> float | None:
@@ -889,7 +900,8 @@ def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow
         return say("no_factor_table", problem=_ladder_problem(evaluation, representation))
     implied = [row.factor for row in rows if row.rung == "implied"]
     first = _rungs_in_words(rows)
-    return f"{first} {say('implied_factors', names=implied)}" if implied else first
+    own = [row.factor for row in rows if row.rung == "implied" and (row.own_codes or 0.0) >= WELL]
+    return f"{first} {say('implied_factors', names=implied, own=own)}" if implied else first
 
 
 def _ladder_problem(evaluation: Evaluation, representation: str) -> str:

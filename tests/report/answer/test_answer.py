@@ -301,10 +301,15 @@ def test_a_level_follows_from_all_other_levels_whichever_is_left_out():
         others = set(ONE_HOT) - {row.factor}
         assert set(found.data.ladders[name][row.factor].implied_by) == others
         assert row.note.startswith("follows from ")
-        assert row.note.endswith(" together, so no code is needed")
+        assert row.note.endswith(f" together, so {'it does not count' if row.where else 'no code is needed'}")
         assert row.recovery == row.readable == found.data.ladders[name][row.factor].readable
         place = found.representations.index(name)
         assert compared_answer(found).layers.cells[row.factor][place].value == row.readable
+    # each level has a code, also the implied one, of which it was said that no code is needed
+    (row,) = (row for row in answer_of(found, "all").factors if row.rung == "implied")
+    assert row.where == f"code {list(ONE_HOT).index(row.factor)}"
+    assert row.one_code > 0.99
+    assert f"but {row.factor} would have a code of its own in place of another one" in answer_of(found, "all").headline
     table = compared_answer(found).layers
     assert all(cell.value is not None for cells in table.cells.values() for cell in cells)
     implied = [cell for cells in table.cells.values() for cell in cells if cell.rung == "implied"]
