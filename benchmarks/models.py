@@ -20,26 +20,26 @@ REPETITIONS, QUIET = 3, 0.9
 N_MODELS, N_STEPS, BATCH, N_CODES, PIXELS = 16, 60, 64, 10, 256
 
 
-def _stack(objective: Objective = BetaVAE()) -> Stack:  # noqa: B008 - a frozen value
+def _stack(objective: Objective = BetaVAE(), n_models: int = N_MODELS) -> Stack:  # noqa: B008 - a frozen value
     images = training_images((np.random.default_rng(0).random((4608, 16, 16)) > 0.9).astype(np.float32))
-    specs = [ModelSpec(objective, seed) for seed in range(N_MODELS)]
+    specs = [ModelSpec(objective, seed) for seed in range(n_models)]
     architecture = Architecture(MLP(), images.image_shape, N_CODES, critic=objective.critic)
     stack = Stack(specs, [State() for _ in specs], images, architecture, TrainingSettings(learning_rate=1e-3))
     stack.advance(3)
     return stack
 
 
-def _plain_loop(_: object) -> None:
+def _plain_loop(_: object, n_models: int = N_MODELS, fused: bool = False) -> None:
     """Train one model after another in the usual way, with torch's modules, Adam, sampling and loss."""
     pixels = (torch.rand(4608, PIXELS) > 0.9).float()
-    for _model in range(N_MODELS):
+    for _model in range(n_models):
         encoder = nn.Sequential(
             nn.Linear(PIXELS, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 2 * N_CODES)
         )
         decoder = nn.Sequential(
             nn.Linear(N_CODES, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, PIXELS)
         )
-        adam = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-3)
+        adam = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-3, fused=fused)
         for _step in range(N_STEPS):
             images = pixels[torch.randint(len(pixels), (BATCH,))]
             mean, log_variance = encoder(images).chunk(2, dim=1)
@@ -66,6 +66,23 @@ def fleet_against_one_at_a_time() -> Measurement:
             seconds(times),
             f"{1e3 * each:.2f} ms per model and step: 60 models x 8,000 steps take {each * 60 * 8000 / 60:.1f} min",
         ),
+    )
+
+
+def one_model() -> Measurement:
+    """Time of one beta-VAE relative to the same steps of a plain loop with torch's fused Adam."""
+    torch.set_num_threads(1)
+    contestants = {
+        "model": lambda stack: stack.advance(10 * N_STEPS),
+        "loop": lambda _: [_plain_loop(None, 1, fused=True) for _ in range(10)],
+    }
+    times = best_cpu_seconds(contestants, repetitions=3, prepare=lambda: _stack(n_models=1), prepared_for=["model"])
+    return Measurement(
+        subject=f"one MLP beta-VAE (256-128-128, ten codes, batch 64), {10 * N_STEPS} steps, one core",
+        figure=times["model"] / times["loop"],
+        unit="times the CPU time of a plain loop with fused Adam",
+        target=Target("at most", 1.05),
+        notes=(seconds(times),),
     )
 
 
@@ -143,6 +160,7 @@ def _times(n_processes: int) -> list[tuple[float, float]]:
 
 MODELS = {
     "fleet": fleet_against_one_at_a_time,
+    "one-model": one_model,
     "factor-vae-fleet": factor_vae_fleet,
     "two-fleets": two_fleets_on_two_cores,
 }

@@ -35,7 +35,7 @@ from unweave.models import (
 from unweave.models import fleet as fleet_module
 from unweave.models import training as images_module
 from unweave.models.networks import Randomness, Sizes, initial_weights
-from unweave.models.training import ModelSpec, State, training_images
+from unweave.models.training import Adam, ModelSpec, State, training_images
 
 SHORT = TrainingSettings(
     n_steps=70, batch_size=16, learning_rate=3e-3, reconstruction_weight=16.0, checkpoint_every=100
@@ -397,9 +397,28 @@ def test_a_weight_that_is_not_finite_breaks_its_model_alone(blocks):
     assert stack.advance(1) == []
     stack.network.weights["decoder.1.bias"].data[1, 0, 5] = math.inf
     assert stack.advance(0) == [1]
-    groups = {group["fused"]: len(group["params"]) for group in stack._optimisers[0][1].param_groups}
-    assert groups == {True: 7, None: 1}  # of the four numbers that an encoder returns, the bias fills no register
-    assert [group["foreach"] for group in stack._optimisers[0][1].param_groups] == [None, False]
+    fused = stack._optimisers[0][1].is_fused
+    assert (sum(fused), len(fused)) == (7, 8)  # of the four numbers that an encoder returns, the bias fills no register
+
+
+@pytest.mark.parametrize("betas", [(0.9, 0.999), (0.5, 0.9)])
+def test_the_update_is_that_of_torch_to_the_last_bit(betas):
+    torch.manual_seed(0)
+    weights = {"even": torch.randn(2, 8, 16), "odd": torch.randn(2, 1, 5), "wide": torch.randn(2, 33, 32)}
+    copies = {name: weight.clone().requires_grad_() for name, weight in weights.items()}
+    groups = [
+        {"params": [copies["even"], copies["wide"]], "fused": True},
+        {"params": [copies["odd"]], "foreach": False},
+    ]
+    torchs = torch.optim.Adam(groups, lr=1e-3, betas=betas)
+    ours = Adam(weights, 1e-3, betas, [State()])
+    for _ in range(20):
+        gradients = [torch.randn_like(weight) for weight in weights.values()]
+        ours.step(gradients)
+        for copy, gradient in zip(copies.values(), gradients, strict=True):
+            copy.grad = gradient
+        torchs.step()
+        assert all(torch.equal(weights[name], copies[name].detach()) for name in weights)
 
 
 def test_progress_counts_the_steps_of_all_models(blocks, monkeypatch):

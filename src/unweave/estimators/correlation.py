@@ -108,6 +108,21 @@ def ranks(column: FloatArray) -> FloatArray:
     return places
 
 
+def ranks_of_rows(table: FloatArray) -> FloatArray:
+    """Average ranks in every row of a table.
+
+    >>> ranks_of_rows(np.array([[10.0, 30.0, 20.0], [10.0, 30.0, 10.0]])).tolist()
+    [[1.0, 3.0, 2.0], [1.5, 3.0, 1.5]]
+    """
+    n_rows, n_columns = table.shape
+    order = np.argsort(table, axis=1) + n_columns * np.arange(n_rows)[:, None]
+    ascending = table.take(order)
+    if (ascending[:, 1:] == ascending[:, :-1]).any():
+        return np.asarray(rankdata(table, axis=1), dtype=np.float64)
+    ascending.ravel()[order] = np.arange(1.0, n_columns + 1)
+    return ascending
+
+
 def features(correlation: Correlation, column: FloatArray) -> FloatArray:
     """The transformed column as a matrix (n x p)."""
     return correlation.column(column).reshape(column.size, -1)
@@ -137,9 +152,16 @@ def column_norms(codes: FloatArray) -> tuple[FloatArray, FloatArray]:
     sums, squares = np.zeros((2, codes.shape[1]))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         for [block] in row_blocks(codes):
-            sums += np.ones(len(block)) @ block
-            squares += np.einsum("ij,ij->j", block, block)
+            of_block = _sums(block)
+            sums += of_block[0]
+            squares += of_block[1]
     return _means_and_norms(codes, sums, squares)
+
+
+def _sums(block: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sums and sums of squares of the columns; products with ones are three times faster than `sum` and `einsum`."""
+    ones = np.ones(len(block))
+    return ones @ block, ones @ np.square(block)
 
 
 def _means_and_norms(codes: FloatArray, sums: FloatArray, squares: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -222,10 +244,9 @@ def product_correlation_matrix(factors: FloatArray, codes: FloatArray) -> FloatA
     sums, squares = ([np.zeros(table.shape[1]) for table in tables] for _ in range(2))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         for parts in row_blocks(*tables):
-            ones = np.ones(len(parts[0]))
-            for k, part in enumerate(parts):
-                sums[k] += ones @ part
-                squares[k] += np.einsum("ij,ij->j", part, part)
+            for k, of_part in enumerate(map(_sums, parts)):
+                sums[k] += of_part[0]
+                squares[k] += of_part[1]
             products += parts[1].T @ parts[0]
     (means, norms), (code_means, code_norms) = map(_means_and_norms, tables, sums, squares)
     reach = np.sqrt(len(factors)) / NEAR_ZERO

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from unweave.arrays import FloatArray
 from unweave.errors import InputError
@@ -148,72 +149,116 @@ class LinearFolds:
     """Out-of-fold fits of `Linear` from moments: rows of one fold after another, and the design for all other rows.
 
     All permutations of the targets share it. Sums over the training rows are those over all rows without those over the
-    fold, so that no fold needs a pass over the other ones.
+    fold, so that no fold needs a pass over the other ones. ``centred`` are the codes in this order without ``centre``;
+    float32 are read again instead of doubled. A design is the mean of the training codes and the Cholesky factor of
+    their Gram matrix, both in units of ``scale``.
     """
 
     rows: NDArray[np.intp]
     starts: NDArray[np.intp]
     codes: FloatArray
-    designs: tuple[LinearDesign, ...]
+    centre: FloatArray
+    centred: FloatArray | None
+    scale: FloatArray
+    designs: tuple[tuple[FloatArray, FloatArray], ...]
 
     @classmethod
     def of(cls, codes: FloatArray, folds: Sequence[NDArray[np.intp]]) -> LinearFolds | None:
         """Designs for codes and the rows of every fold; None with few rows, or if codes are nearly dependent."""
         rows, starts = np.concatenate(folds), np.cumsum([0, *map(len, folds)])
-        centre, norms = column_norms(codes)
-        live = norms > CONSTANT * np.abs(centre) * np.sqrt(rows.size)
-        live[~live] = codes[:, ~live].max(axis=0) > codes[:, ~live].min(axis=0)
-        if not live.any() or rows.size - max(map(len, folds)) < ROWS_PER_CODE * live.sum():
-            return None
-        centre, spread = centre[live], norms[live] / np.sqrt(rows.size)
-        inverse = 1 / np.where(spread > 1e-12 * np.abs(centre), spread, 1.0)
-        standardised = np.take(codes if live.all() else codes[:, live], rows, axis=0).astype(np.float64, copy=False)
-        grams, sums = [], []
-        for start, stop in itertools.pairwise(starts.tolist()):
-            gram, total = np.zeros((centre.size, centre.size)), np.zeros(centre.size)
-            for first in range(start, stop, ROWS_IN_CACHE):
-                block = standardised[first : min(first + ROWS_IN_CACHE, stop)]
-                block -= centre
-                block *= inverse
-                gram += block.T @ block
-                total += np.ones(len(block)) @ block
-            grams.append(gram)
-            sums.append(total)
-        designs = []
-        for n_test, gram, total in zip(np.diff(starts).tolist(), grams, sums, strict=True):
-            n_train = rows.size - n_test
-            middle = (np.sum(sums, axis=0) - total) / n_train
-            energies, vectors = np.linalg.eigh(np.sum(grams, axis=0) - gram - n_train * np.outer(middle, middle))
-            if energies[0] < DEPENDENT * energies[-1]:
+        n_rows, most_codes = rows.size, (rows.size - max(map(len, folds))) // ROWS_PER_CODE
+        centre, precise = codes[:ROWS_IN_CACHE].mean(axis=0, dtype=np.float64), np.array(False)
+        if codes.shape[1] <= most_codes:
+            centred, grams, sums = _moments(codes, centre, rows, starts)
+            squares = grams.sum(axis=0).diagonal()
+            with np.errstate(over="ignore", invalid="ignore"):
+                spread = np.sqrt(squares / n_rows - np.square(sums.sum(axis=0) / n_rows))
+                precise = (n_rows * np.square(spread) > 0.1 * squares) & (spread > CONSTANT * np.abs(centre))
+                precise &= squares < np.inf
+        if not precise.all():  # the first rows have another mean, or a code is constant
+            centre, norms = column_norms(codes)
+            live = norms > CONSTANT * np.abs(centre) * np.sqrt(n_rows)
+            live[~live] = codes[:, ~live].max(axis=0) > codes[:, ~live].min(axis=0)
+            if not 0 < live.sum() <= most_codes:
                 return None
-            plain = LinearDesign(middle, np.ones_like(middle), energies, vectors, np.ones_like(energies))
-            designs.append(plain.whitened(n_train))
-        return cls(rows, starts, standardised, tuple(designs))
+            codes, centre, spread = codes if live.all() else codes[:, live], centre[live], norms[live] / np.sqrt(n_rows)
+            spread = np.where(spread > 1e-12 * np.abs(centre), spread, 1.0)
+            centred, grams, sums = _moments(codes, centre, rows, starts)
+        grams, sums, designs = grams / np.outer(spread, spread), sums / spread, []
+        for n_test, gram, total in zip(np.diff(starts).tolist(), grams, sums, strict=True):
+            n_train = n_rows - n_test
+            middle = (sums.sum(axis=0) - total) / n_train
+            factor = _factor(grams.sum(axis=0) - gram - n_train * np.outer(middle, middle))
+            if factor is None:
+                return None
+            designs.append((middle, factor))
+        return cls(rows, starts, codes, centre, centred, spread, tuple(designs))
 
     def fitted(self, targets: FloatArray) -> Iterator[HeldOutFit]:
         """The fit to all other rows for every fold, with the centred targets of the fold."""
         middle = targets.mean(axis=0)
         centred = np.take(targets.T, self.rows, axis=1)
         centred -= middle[:, None]
-        folds = [
-            (self.codes[start:stop], centred[:, start:stop]) for start, stop in itertools.pairwise(self.starts.tolist())
-        ]
-        cross = [part.T @ own.T for part, own in folds]
-        sums, squares = [own.sum(axis=1) for _, own in folds], [np.einsum("ij,ij->i", own, own) for _, own in folds]
-        for (part, own), design, *fold in zip(folds, self.designs, cross, sums, squares, strict=True):
-            n_train = len(targets) - len(part)
-            products, mean, total = (
-                sum(parts) - here for parts, here in zip((cross, sums, squares), fold, strict=True)
-            )
-            mean = mean / n_train
-            products = products - n_train * np.outer(design.centre, mean)
-            total = total - n_train * np.square(mean)
-            slopes = ridge_coefficients(design, products, total, n_train)
-            predicted = slopes.T @ part.T
-            predicted += (mean - design.centre @ slopes)[:, None]
-            explained = 2 * (slopes * products).sum(axis=0) - design.energies @ np.square(design.vectors.T @ slopes)
-            deviations = fold[2] - 2 * mean * fold[1] + len(part) * np.square(mean)
-            yield HeldOutFit(own, predicted, deviations, np.maximum(total - explained, 0.0) / n_train)
+        parts = [slice(*ends) for ends in itertools.pairwise(self.starts.tolist())]
+        own = [centred[:, part] for part in parts]
+        cross = np.array([self._codes(part).T @ here.T for part, here in zip(parts, own, strict=True)])
+        cross /= self.scale[:, None]
+        sums = np.array([here.sum(axis=1) for here in own])
+        squares = np.array([np.einsum("ij,ij->i", here, here) for here in own])
+        n_test = np.diff(self.starts)[:, None]
+        n_train, centres = len(targets) - n_test, np.array([centre for centre, _ in self.designs])
+        mean = (sums.sum(axis=0) - sums) / n_train
+        total = squares.sum(axis=0) - squares - n_train * np.square(mean)
+        products = cross.sum(axis=0) - cross - n_train[:, :, None] * centres[:, :, None] * mean[:, None]
+        slopes = np.array([dpotrs(factor, b)[0] for (_, factor), b in zip(self.designs, products, strict=True)])
+        # a ridge that penalises all directions equally divides the coefficients of least squares
+        explained, penalties = (slopes * products).sum(axis=1), PENALTIES[:, None, None]
+        residual = np.maximum(total - explained * (1 + 2 * penalties) / np.square(1 + penalties), 0.0)
+        best = _best_penalties(residual, n_train - 1 - len(self.scale) / (1 + penalties), total, n_train)
+        slopes /= (1 + PENALTIES[best])[:, None]
+        left = np.take_along_axis(residual, best[None], axis=0)[0] / n_train
+        deviations = squares - 2 * mean * sums + n_test * np.square(mean)
+        starts = mean - (centres[:, None] @ slopes)[:, 0]
+        slopes /= self.scale[:, None]
+        for k, part in enumerate(parts):
+            predicted = slopes[k].T @ self._codes(part).T
+            predicted += starts[k][:, None]
+            yield HeldOutFit(own[k], predicted, deviations[k], left[k])
+
+    def _codes(self, part: slice) -> FloatArray:
+        """Codes of some of the rows, without their centre."""
+        return self.codes[self.rows[part]] - self.centre if self.centred is None else self.centred[part]
+
+
+def _moments(
+    codes: FloatArray, centre: FloatArray, rows: NDArray[np.intp], starts: NDArray[np.intp]
+) -> tuple[FloatArray | None, FloatArray, FloatArray]:
+    """Codes in this order of rows without their centre, if float64, and their Gram matrix and sums in every fold."""
+    centred = np.empty(codes.shape) if codes.dtype == np.float64 else None
+    grams, sums = np.zeros((starts.size - 1, centre.size, centre.size)), np.zeros((starts.size - 1, centre.size))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k, (start, stop) in enumerate(itertools.pairwise(starts.tolist())):
+            for first in range(start, stop, ROWS_IN_CACHE):
+                chosen = slice(first, min(first + ROWS_IN_CACHE, stop))
+                out = None if centred is None else centred[chosen]
+                block = np.subtract(np.take(codes, rows[chosen], axis=0), centre, out=out)
+                grams[k] += block.T @ block
+                sums[k] += np.ones(len(block)) @ block
+    return centred, grams, sums
+
+
+def _factor(gram: FloatArray) -> FloatArray | None:
+    """Cholesky factor of a Gram matrix; None if its smallest eigenvalue is nearly 0."""
+    factor, failed = dpotrf(gram)
+    if failed:
+        return None
+    inverse = np.triu(dpotri(factor)[0])
+    # the product of these norms is never below the ratio of the largest and the smallest eigenvalue
+    if 2 * DEPENDENT * np.trace(gram) * np.linalg.norm(inverse) >= 1:
+        energies = np.linalg.eigvalsh(gram)
+        if energies[0] < DEPENDENT * energies[-1]:
+            return None
+    return np.asarray(factor)
 
 
 def _standardised(codes: FloatArray | SparseTable, centre: FloatArray, scale: FloatArray) -> Any:
@@ -261,11 +306,15 @@ def _chosen(
 ) -> FloatArray:
     """Energies plus the penalty with the smallest generalised cross-validation error (directions x targets)."""
     freedom = n_rows - 1 - (design.energies / shrunk).sum(axis=1)
+    return np.asarray(shrunk[_best_penalties(residual, freedom[:, None], total, n_rows)].T)
+
+
+def _best_penalties(residual: FloatArray, freedom: FloatArray, total: FloatArray, n_rows: Any) -> NDArray[np.intp]:
+    """Number of the penalty with the smallest generalised cross-validation error for every target."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        errors = np.where(freedom[:, None] > 1e-3 * n_rows, residual / np.square(freedom)[:, None], np.inf)
+        errors = np.where(freedom > 1e-3 * n_rows, residual / np.square(freedom), np.inf)
     # among penalties with residuals at rounding level, the smallest is chosen
-    errors = np.maximum(errors, 1e-15 * total / n_rows**2)
-    return np.asarray(shrunk[errors.argmin(axis=0)].T)
+    return np.maximum(errors, 1e-15 * total / n_rows**2).argmin(axis=0)
 
 
 @checks_options

@@ -19,6 +19,7 @@ from unweave.randomness import random_stream
 
 MOST_NEWTON_STEPS = 30
 GOOD_ENOUGH = 1e-3
+ROWS_IN_CACHE = 512
 LENGTHS = 0.5 ** np.arange(14)
 
 
@@ -57,15 +58,32 @@ class SoftmaxLoss:
     def newton_step(self, slope: FloatArray, probabilities: FloatArray) -> FloatArray:
         """Inverse Hessian times slope; the Hessian of labels k and l is the mean of p_k (1[k = l] - p_l) x x'."""
         (n_labels, width), n_rows = slope.shape, self.labels.size
-        weighted = (probabilities[:, None] * self.columns).reshape(-1, n_rows)
-        hessian = weighted @ weighted.T / -n_rows
-        every = np.arange(n_labels)
-        own = (weighted @ self.columns.T).reshape(n_labels, width, width) / n_rows
-        hessian.reshape(n_labels, width, n_labels, width)[every, :, every] += own
+        if n_labels >= width:
+            hessian = self._by_pairs(probabilities)
+        else:
+            weighted = (probabilities[:, None] * self.columns).reshape(-1, n_rows)
+            hessian = weighted @ weighted.T / -n_rows
+            own = (weighted @ self.columns.T).reshape(n_labels, width, width) / n_rows
+            hessian.reshape(n_labels, width, n_labels, width)[range(n_labels), :, range(n_labels)] += own
         diagonal = np.einsum("ii->i", hessian)
         diagonal += np.tile(self.penalties, n_labels) + 1e-14 * diagonal.max()
         factor = cho_factor(hessian, overwrite_a=True, check_finite=False)
         return np.asarray(cho_solve(factor, slope.ravel(), check_finite=False).reshape(slope.shape))
+
+    def _by_pairs(self, probabilities: FloatArray) -> FloatArray:
+        """The Hessian without penalties, from products of all pairs of labels with all pairs of columns."""
+        shape = len(probabilities), len(self.columns)
+        (k, m), (i, j) = map(np.triu_indices, shape)
+        total = np.zeros((k.size, i.size))
+        for start in range(0, self.labels.size, ROWS_IN_CACHE):
+            p, x = (table[:, start : start + ROWS_IN_CACHE] for table in (probabilities, self.columns))
+            of_labels = -p[k] * p[m]
+            of_labels[k == m] += p
+            total += of_labels @ (x[i] * x[j]).T
+        blocks, hessian = np.empty((k.size, shape[1], shape[1])), np.empty(shape * 2)
+        blocks[:, i, j] = blocks[:, j, i] = total / self.labels.size
+        hessian[k, :, m] = hessian[m, :, k] = blocks
+        return hessian.reshape(shape[0] * shape[1], -1)
 
 
 def by_newton(loss: SoftmaxLoss, weights: FloatArray) -> FloatArray:

@@ -351,9 +351,13 @@ def _one_hot(factors: Table) -> list[list[str]]:
     found: list[list[str]] = []
     names: list[str] = []
     total = np.zeros(())
-    for name, column, text in zip(factors.names, factors.values.T, factors.is_text, strict=True):
-        parts = (column[:1], column[:FIRST], column)  # most columns are not binary in their first row already
-        binary = not text and all(((part == 0) | (part == 1)).all() for part in parts)
+    first = factors.values[:1].ravel()
+    likely = (first == 0) | (first == 1)  # most columns are not binary in their first row already
+    if likely.sum() < 3:
+        return found
+    for name, column, text, is_likely in zip(factors.names, factors.values.T, factors.is_text, likely, strict=True):
+        parts = (column[:FIRST], column)
+        binary = is_likely and not text and all(((part == 0) | (part == 1)).all() for part in parts)
         names, total = ([*names, name], total + column) if binary else ([], np.zeros(()))
         if names and total.max() > 1:
             names, total = [name], column.copy()

@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
 from unweave.errors import InputError, OptionError
@@ -137,12 +138,17 @@ def inferred_kind(column: FloatArray, is_text: bool) -> FactorKind:
     """
     if is_text:
         return FactorKind.CATEGORICAL
-    first = np.sort(column[:FIRST_ROWS])
-    if np.count_nonzero(first[1:] != first[:-1]) >= MOST_ORDINAL_LEVELS:  # so it is for most continuous columns
+    if _many_levels_first(column[:, None])[0]:
         return FactorKind.CONTINUOUS
     n_levels = np.unique(column).size
     few = n_levels <= MOST_ORDINAL_LEVELS and n_levels * FEWEST_ROWS_PER_LEVEL <= column.size
     return FactorKind.ORDINAL if few else FactorKind.CONTINUOUS
+
+
+def _many_levels_first(columns: FloatArray) -> NDArray[np.bool_]:
+    """Whether the first rows alone have more levels than an ordinal factor, which most continuous columns do."""
+    first = np.sort(columns[:FIRST_ROWS], axis=0)
+    return np.count_nonzero(first[1:] != first[:-1], axis=0) >= MOST_ORDINAL_LEVELS
 
 
 def resolved_kinds(
@@ -158,10 +164,13 @@ def resolved_kinds(
     Tables of probabilities are categorical. ``complete`` says that no value is missing.
     """
     stated = _given_by_name(names, given)
+    many = _many_levels_first(values) if complete else np.zeros(len(names), dtype=bool)
 
     def kind_of(j: int, name: str) -> DeclaredKind:
         if name in tables:
             return DeclaredKind(FactorKind.CATEGORICAL)
+        if many[j] and not is_text[j] and name not in stated:
+            return DeclaredKind(FactorKind.CONTINUOUS)
         column = values[:, j]
         if not complete and (missing := np.isnan(column)).any():
             column = column[~missing]

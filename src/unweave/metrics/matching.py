@@ -132,8 +132,9 @@ def mcc(
         chosen = RandomDependence(seed=seed_from(rng))
     matrix = unit_correlation_matrix(evidence, chosen)
     free, names = np.flatnonzero(varying_units(evidence)), list(evidence.factor_units)
-    live = np.flatnonzero(live_units(evidence)) if live_units(evidence).any() else np.arange(len(matrix))
-    codes, columns = best_matching(matrix[np.ix_(live, free)])  # a constant code is matched with no factor
+    is_live = live_units(evidence)
+    live = np.flatnonzero(is_live) if is_live.any() else np.arange(len(matrix))
+    codes, columns = best_matching(matrix[live][:, free])  # a constant code is matched with no factor
     pair_of_factor = dict(zip(free[columns].tolist(), live[codes].tolist(), strict=True))
     matched = (
         held_out_matches(evidence, chosen, seed_from(rng))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -589,11 +590,9 @@ def _factors_not_correlated(evidence: Evidence) -> bool:
 def _largest_correlation(evidence: Evidence, most_rows: int) -> float:
     """Largest rank correlation of two factors that vary, on at most so many random rows; 0 for one factor."""
     if evidence.n_rows > most_rows:
-        stream = random_stream(0, "rows for correlations of factors")
-        chosen = stream.choice(evidence.n_rows, most_rows, replace=False, shuffle=False)
+        chosen = _rows_drawn(evidence.n_rows, most_rows)
         if all(kind.is_numeric for kind in evidence.kinds):
-            ranked = np.array([correlations.ranks(column) for column in evidence.stored_factors[chosen].T])
-            ranked -= ranked.mean(axis=1, keepdims=True)
+            ranked = correlations.ranks_of_rows(evidence.stored_factors[chosen].T) - (most_rows + 1) / 2
             products = ranked @ ranked.T
             norms = np.sqrt(products.diagonal())
             scales = np.outer(norms, norms) * (1 - np.eye(len(norms)))
@@ -601,6 +600,12 @@ def _largest_correlation(evidence: Evidence, most_rows: int) -> float:
         evidence = evidence.factors_alone().rows(chosen)
     between = factor_correlation_matrix(evidence, Spearman())[np.triu_indices(evidence.n_factors, k=1)]
     return float(np.max(between, initial=0.0, where=~np.isnan(between)))
+
+
+@functools.lru_cache(maxsize=8)
+def _rows_drawn(n_rows: int, most_rows: int) -> Rows:
+    stream = random_stream(0, "rows for correlations of factors")
+    return stream.choice(n_rows, most_rows, replace=False, shuffle=False)
 
 
 FACTORS_NOT_CORRELATED = Assumption(Finding("factors_correlated"), _factors_not_correlated)

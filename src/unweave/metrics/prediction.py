@@ -203,7 +203,8 @@ def _squares_from_moments(evidence: Evidence, targets: FloatArray, n_folds: int,
     variance = np.maximum(sum(np.einsum("ij,ij->i", fold.targets, fold.targets) for fold in folds) / len(targets), tiny)
     found = np.zeros((2, targets.shape[1]))
     for k, fold in enumerate(folds):
-        low, high = np.delete(lowest, k, axis=0).min(axis=0), np.delete(highest, k, axis=0).max(axis=0)
+        others = np.arange(len(folds)) != k
+        low, high = lowest[others].min(axis=0), highest[others].max(axis=0)
         beyond = np.maximum(low - fold.predicted.min(axis=1), fold.predicted.max(axis=1) - high)
         trusted = np.maximum(1.0, TRUSTED / np.maximum(fold.left / variance, tiny))
         if (beyond / np.maximum(high - low, tiny) > 0.9 * MARGIN * trusted).any():

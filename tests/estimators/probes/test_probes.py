@@ -342,6 +342,18 @@ def test_slope_and_newton_step_are_derivatives():
     assert approx_fprime(weights.ravel(), slope_at) @ step.ravel() == pytest.approx(slope, abs=1e-5)
 
 
+@pytest.mark.parametrize(("n_labels", "width"), [(2, 7), (3, 3), (21, 4)])
+def test_newton_step_solves_with_the_hessian_of_many_and_of_few_labels(n_labels, width):
+    rng = np.random.default_rng(n_labels)
+    loss = SoftmaxLoss(rng.normal(size=(width, 900)), rng.integers(n_labels, size=900), np.full(width, 0.01))
+    weights, slope = rng.normal(size=(2, n_labels, width))
+    p = loss.at(weights)[1]
+    own = p[:, None] * np.eye(n_labels)[:, :, None] - p[:, None] * p
+    hessian = np.einsum("kln,in,jn->kilj", own, loss.columns, loss.columns) / 900
+    hessian = hessian.reshape(slope.size, -1) + 0.01 * np.eye(slope.size)
+    assert hessian @ loss.newton_step(slope, p).ravel() == pytest.approx(slope.ravel(), abs=1e-9)
+
+
 def test_both_methods_find_the_optimum_that_scikit_learn_finds(monkeypatch):
     columns, labels = noisy_classes()
     loss = loss_of(columns, labels, 1e-4)

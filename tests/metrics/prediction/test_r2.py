@@ -173,6 +173,23 @@ def test_moments_of_folds_give_what_a_fit_to_the_training_rows_gives(n_rows, n_c
     assert fast == pytest.approx(_squares(evidence, Linear(), factors, 5, 0), rel=1e-10)
 
 
+@pytest.mark.parametrize("first", [0.0, 60.0])
+def test_moments_of_float32_and_of_rows_unlike_the_first(first):
+    rng = np.random.default_rng(3)
+    factors = rng.normal(size=(30_000, 3))
+    codes = np.column_stack([factors, factors @ rng.normal(size=(3, 2))]) + rng.normal(size=(30_000, 5))
+    codes[:2100] += first
+    codes = codes.astype(np.float32)
+    found = [
+        _squares_from_moments(Evidence.for_one_call(factors, given, {}), factors, 5, 0)
+        for given in (codes, codes.astype(np.float64))
+    ]
+    expected = _squares(Evidence(factors, codes), Linear(), factors, 5, 0)
+    assert found[0] is not None
+    assert found[0] == pytest.approx(expected, rel=1e-8)
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
+
+
 def test_moments_are_not_used_where_they_do_not_determine_the_fit():
     rng = np.random.default_rng(0)
     factors = rng.normal(size=(300, 2))
