@@ -167,7 +167,8 @@ class LinearFolds:
         """Designs for codes and the rows of every fold; None with few rows, or if codes are nearly dependent."""
         rows, starts = np.concatenate(folds), np.cumsum([0, *map(len, folds)])
         n_rows, most_codes = rows.size, (rows.size - max(map(len, folds))) // ROWS_PER_CODE
-        centre, precise = codes[:ROWS_IN_CACHE].mean(axis=0, dtype=np.float64), np.array(False)
+        first = np.ascontiguousarray(codes[:ROWS_IN_CACHE])  # the order of sums must not depend on the layout in memory
+        centre, precise = first.mean(axis=0, dtype=np.float64), np.array(False)
         if codes.shape[1] <= most_codes:
             centred, grams, sums = _moments(codes, centre, rows, starts)
             squares = grams.sum(axis=0).diagonal()
