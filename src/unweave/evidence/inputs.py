@@ -329,7 +329,7 @@ def _repeated(factors: Table, codes: Table) -> Iterator[str]:
         return
     ascending = np.sort(column)
     again = ascending[1:][np.diff(ascending) == 0]
-    if 0.01 * n_rows <= again.size <= 0.1 * n_rows:
+    if 0.01 * n_rows <= again.size <= min(0.1 * n_rows, 2 * np.unique(again).size):  # not one value, such as 0, often
         alike = np.isin(column, again)
         rows = np.column_stack([factors.values[alike], codes.values[alike]])
         n_repeats = len(rows) - len(np.unique(rows, axis=0))
