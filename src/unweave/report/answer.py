@@ -1217,12 +1217,26 @@ def _headline_of_settings(settings: GroupedScores) -> str:
     test = next((each for each in tests if each.first in best and each.second not in best), None)
     test = tests[0] if len(tests) == 1 else test
     compared = "settings_best" if best else "settings_alike" if tests else "settings_untested"
-    said = [say(compared, best=best, n=len(scores)), say("settings_values", values=shown)]
+    parts = [] if best or not tests else _parts_that_differ(settings)
+    said = [say(compared, best=best, n=len(scores), parts=parts), say("settings_values", values=shown)]
     if test is not None:
         said.append(say("settings_test", confidence=settings.level, **vars(test)))
     if tests and (single := [each.group for each in scores if len(each.values) == 1]):
         said.append(say("settings_of_one_seed", names=single))
     return " ".join(said)
+
+
+def _parts_that_differ(settings: GroupedScores) -> list[str]:
+    """By which part of the ladder some settings are better, if it cancels in the whole."""
+    said = []
+    for label in ("identification", "r2"):
+        names = settings.best(label) if label in settings.scores else ()
+        test = next((each for each in settings.differences.get(label, ()) if each.second not in names), None)
+        if names and test is not None:
+            high, low = (settings.score(label, group).mean for group in (test.first, test.second))
+            known = {"metric": label, "high": high, "low": low, "p_value": test.p_value}
+            said.append(say("settings_part", names=names, own=label == "identification", **known))
+    return said
 
 
 def settings_tested(found: GroupedScores, labels: Sequence[str]) -> TextTable:

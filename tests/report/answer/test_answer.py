@@ -316,6 +316,22 @@ def test_a_level_follows_from_all_other_levels_whichever_is_left_out():
     assert [cell.above_noise for cell in implied] == [cell.value > table.noise for cell in implied]
 
 
+def test_settings_whose_gains_cancel_in_the_ladder_are_told_apart_by_its_parts():
+    """Clean rotations against noisy codes of their own: "do not differ" was read as the answer to both questions."""
+    rng, runs = np.random.default_rng(0), {}
+    factors = rng.normal(size=(300, 4))
+    for seed in range(4):
+        own = np.random.default_rng(seed)
+        runs[f"turned_seed{seed}"] = factors @ np.linalg.qr(own.normal(size=(4, 4)))[0]
+        runs[f"noisy_seed{seed}"] = factors + (1 + 0.35 * own.normal()) * own.normal(size=factors.shape)
+    headline = compared_answer(compare(factors, runs, metrics=["identification", "r2"], quick=True)).headline
+    start = (
+        "The settings do not differ significantly by the ladder, which counts own codes and readability: noisy has more"
+    )
+    assert headline.startswith(start)
+    assert " and turned is more readable (r2 1.00 against " in headline
+
+
 def test_classes_that_share_a_value_of_the_code_are_not_called_noise():
     shape = np.array(["disc", "ring", "star", "bar"])[LEVELS]
     rng = np.random.default_rng(9)
