@@ -64,7 +64,8 @@ def _factors(found: Diagnosis) -> list[Finding]:
     if found.dependent_pairs:
         said += _pairs(found)
     elif n_varying > 1 and not found.constraints:
-        said.append(Finding("factors_independent", correlation=float(np.ceil(100 * found.max_correlation - 1e-9)) / 100))
+        above = float(np.ceil(100 * found.max_correlation - 1e-9)) / 100
+        said.append(Finding("factors_independent", correlation=above))
     return said
 
 
