@@ -41,6 +41,7 @@ from unweave.evaluation.results import EvaluationData, Row
 from unweave.evaluation.unlabelled import Unlabelled
 from unweave.findings import Finding
 from unweave.metrics import OWN_METRICS
+from unweave.report.geometry import GeometryFacts
 from unweave.report.leaderboard import Leaderboard
 from unweave.sentences import counted
 from unweave_papers.commands import CLAIM_FIELDS
@@ -226,6 +227,7 @@ def schemas() -> str:
             "answer": anything, "data": json_schema(EvaluationData), "rows": json_schema(tuple[Row, ...])
         },
         AUDIT_SCHEMA: {"ticks": texts, **json_schema(Audit)["properties"]},
+        "unweave.geometry/1": json_schema(GeometryFacts)["properties"],  # in an evaluation, under the key geometry
         "unweave.probe/1": {**json_schema(ProbeReport)["properties"], "sentences": texts},
         "unweave.environments/1": {
             **json_schema(Environments)["properties"], "verdicts": anything, "headline": json_schema(str)

@@ -22,6 +22,7 @@ from unweave.card.explain import _order_in_words, chance_in_words
 from unweave.evidence import FactorKind
 from unweave.evidence.columns import NeedsRows
 from unweave.findings import Finding
+from unweave.metrics import CATALOGUE
 from unweave.score import ShownMatrix
 
 CARD = Card(
@@ -271,7 +272,13 @@ def test_a_metric_may_need_everything_and_be_undefined_in_every_case():
     ],
 )
 def test_sizes_are_named_if_they_matter(chance, words):
-    assert chance_in_words(SimpleNamespace(chance=chance)) == words
+    assert chance_in_words(SimpleNamespace(chance=chance, measures="recovery")) == words
+
+
+def test_the_baselines_of_orthogonality_are_named():
+    for entry in (CATALOGUE["manifold_total_correlation"], CATALOGUE["manifold_mutual_information"]):
+        assert "randomly rotated latents and of random directions" in chance_in_words(entry.card)
+    assert chance_in_words(CATALOGUE["manifold_entropy"].card).startswith("none")
 
 
 def test_sizes_are_changed_one_at_a_time():

@@ -9,6 +9,8 @@ from click.testing import CliRunner
 
 import unweave
 from unweave.cli import main
+from unweave.estimators.geometry import random_total_correlation
+from unweave.synthetic.known_decoders import Torus
 
 TORUS = "unweave.synthetic.known_decoders:Torus"
 
@@ -21,11 +23,13 @@ def test_a_decoder_by_its_path():
     result = run(TORUS, "--samples", "50", "--keep", "1", "--reference", TORUS)
     assert result.exit_code == 0, result.output
     assert "20 outputs, 20 latents" in result.output
-    assert "The first 2 latents keep 1 nats." in result.output
+    assert "The first 2 latents keep 1 nat." in result.output
     assert "manifold cross mutual information   inf" in result.output
     printed = " ".join(result.output.split())
-    assert re.search(r"with randomly rotated latents 1\d\.\d{3} manifold mutual", printed)
+    by_chance = random_total_correlation(20, 20)
+    assert re.search(rf"with randomly rotated latents 1\d\.\d{{3}} with random directions {by_chance:.3f} ", printed)
     assert "depend on the units of the outputs" in printed
+    assert "Kept so far is the joint entropy" in printed
     assert "not whether the latents are true factors" in printed
 
 
@@ -38,6 +42,59 @@ def test_saved_jacobians(tmp_path, name):
     assert result.exit_code == 0, result.output
     rows = {row["metric"]: row["score"]["raw"] for row in json.loads(result.output)["rows"]}
     assert rows["total_entropy"] == pytest.approx(unweave.metrics.total_entropy(jacobians).raw)
+
+
+@pytest.mark.parametrize("samples", ["1000", "50"])
+def test_json_has_what_the_text_has_and_nothing_else(samples):
+    result = run(TORUS, "--samples", samples, "--keep", "1", "--json")
+    content = json.loads(result.output)
+    assert unweave.Evaluation.from_json(result.output).labels
+    found, facts = unweave.spectrum(Torus(), n_samples=int(samples)), content["geometry"]
+    assert facts["schema"] == "unweave.geometry/1"
+    assert facts["latents"] == [found.names[i] for i in found.order]
+    assert (facts["keep"], facts["n_kept"]) == (1.0, found.n_for(1.0))
+    assert (facts["n_before_drop"], facts["largest_drop"]) == found.knee
+    assert facts["random_total_correlation"] == pytest.approx(random_total_correlation(20, 20))
+    for name in ("total_correlation", "rotated_total_correlation", "effective_dimension"):
+        assert facts[name] == pytest.approx(getattr(found, name))
+    assert content["answer"]["spectrum"]["drop"] == found.knee[1]
+    assert "quick" not in str(content["answer"])
+    assert "do not report" not in result.output
+    assert json.loads(run(TORUS, "--samples", "5", "--keep", "99", "--json").output)["geometry"]["n_kept"] is None
+
+
+def test_the_latent_size_of_a_module_with_decode(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    (tmp_path / "flow_without_size.py").write_text(FLOW)
+    monkeypatch.chdir(tmp_path)
+    found = run("flow_without_size:load")
+    assert found.exit_code == 2
+    assert "or --latent-size N in the command" in found.output
+    outputs = [run(f"flow_without_size:{name}", "--latent-size", "2").output for name in ("load", "model.decode")]
+    assert "3 outputs, 2 latents" in outputs[0]
+    assert outputs[0] == outputs[1]
+
+
+FLOW = """
+import torch
+
+
+class Flow(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.tensor([3.0, 1.0]))
+
+    def decode(self, z):
+        z = z * self.scale
+        return torch.stack([z[:, 0], z[:, 1], z[:, 0] + z[:, 1]], dim=1)
+
+
+def load():
+    return Flow()
+
+
+model = Flow()
+"""
 
 
 def test_a_picture(tmp_path):

@@ -76,6 +76,14 @@ def test_outputs_fit_their_schemas(folder, words, schema):
     fits(content)
 
 
+def test_geometry_fits_the_schema_of_an_evaluation_and_its_own(folder):
+    content, code = printed("geometry", "w.npy", "--keep", "1")
+    assert code == 0
+    fits(content)
+    assert content["geometry"]["schema"] == "unweave.geometry/1"
+    fits(content["geometry"])
+
+
 @pytest.mark.parametrize(
     ("words", "kind", "message"),
     [

@@ -1,6 +1,8 @@
 """Jacobians of torch decoders are the same by every method, and functions without derivatives raise an error."""
 
 import copy
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +26,24 @@ from unweave.randomness import random_stream  # noqa: E402
 from unweave.synthetic.known_decoders import LinearDecoder  # noqa: E402
 
 WEIGHTS = Path(__file__).parents[3] / "shared" / "data" / "weights"
+
+
+WITHOUT_ZUKO = """
+import sys
+sys.modules["zuko"] = None
+import torch, unweave
+from unweave.neural.flows import CouplingFlow
+print(unweave.spectrum(torch.nn.Linear(2, 2), n_samples=5).order)
+try:
+    CouplingFlow(2)
+except ModuleNotFoundError as error:
+    print(error.name, error)
+"""
+
+
+def test_only_flows_need_zuko():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_ZUKO], check=True, capture_output=True, text=True)
+    assert "zuko Flows need zuko: install it with pip install 'unweave[torch]'." in done.stdout
 
 
 @pytest.fixture(autouse=True)

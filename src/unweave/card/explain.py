@@ -101,6 +101,11 @@ def chance_in_words(card: Card) -> str:
     >>> chance_in_words(r2.card)
     '0'
     """
+    if card.chance == "no pairing" and card.measures == "orthogonality of latents":
+        return (
+            "that of randomly rotated latents and of random directions, and not of permuted rows: rotated_latents and "
+            "random_decoder, and of single pairs random_pair, are among the parts of the scores"
+        )
     if card.chance == "no pairing":
         return "none, because the metric does not relate factors to codes"
     if not callable(card.chance):

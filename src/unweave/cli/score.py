@@ -262,11 +262,12 @@ def leaderboard(folder: Path, html: Path | None, markdown: Path | None, as_json:
     """
     with one_sentence_errors():
         check_writable(html, markdown)
-        from unweave.codec import plain_data
         from unweave.report.leaderboard import leaderboard as read_leaderboard
 
         board = read_leaderboard(folder)
         if as_json:
+            from unweave.codec import plain_data
+
             print_json("leaderboard", **plain_data(board))
         else:
             print_wide(board)
@@ -344,7 +345,7 @@ def explain(name: str, as_json: bool) -> None:
 @click.command()
 @click.argument("source")
 @option("--reference SOURCE", "Another decoder to compare with, such as the true one.")
-@option("--latent-size", "Number of latents, if SOURCE is a plain torch function.", click.IntRange(1))
+@option("--latent-size", "Number of latents, if the decoder does not state it.", click.IntRange(1))
 @option("--samples", "Number of latents to draw.", click.IntRange(1), default=1000)
 @option("--seed", "Seed of the latents.", click.IntRange(0), default=0)
 @option("--keep NATS", "Print how many latents are needed to keep this many nats.", float)
@@ -363,38 +364,40 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         check_page(options["pictures"])
         from functools import partial
 
+        from unweave.codec import plain_data
         from unweave.evaluation import evaluate
         from unweave.evidence import Evidence
         from unweave.files.reading import read_decoder
         from unweave.metrics import CATALOGUE
         from unweave.metrics.manifolds import spectrum
 
-        other = None if reference is None else read_decoder(reference)
+        other = None if reference is None else read_decoder(reference, latent_size)
         evidence = Evidence(decoder=read_decoder(source, latent_size), reference=other)
         decoded = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
         fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
         chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
-        evaluation = evaluate(evidence, metrics=chosen, seed=options["seed"], quick=True)
+        evaluation = evaluate(evidence, metrics=chosen, seed=options["seed"])
         if options["picture"]:
             from unweave.report.figures.geometry import save, spectrum_figure
 
-            save(spectrum_figure({source: decoded.entropies}), options["picture"])
+            knee = decoded.knee[0] if len(decoded.names) > 1 else None
+            save(spectrum_figure({source: decoded.entropies}, knee=knee, names=decoded.names), options["picture"])
         if options["pictures"]:
             from unweave.report.geometry import write_geometry_page
 
             name = Path(source).name if source.endswith(".npz") else source
             write_geometry_page(options["pictures"], name, evidence, decoded, evaluation, options["image_shape"])
-        if options["as_json"]:
-            click.echo(evaluation.to_json())
-        else:
-            from unweave.report.geometry import geometry_table
+        from unweave.report.geometry import geometry_facts, geometry_table
+        from unweave.sentences import say
 
-            print_wide(geometry_table(decoded, evaluation, options["keep"]))
-            click.echo(
-                "The values depend on the units of the outputs: a common factor shifts every entropy, and rescaling "
-                "single outputs changes all values.\n"
-                "They say how the latents change the outputs, and not whether the latents are true factors."
-            )
+        if options["as_json"]:
+            facts = {"schema": "unweave.geometry/1", **plain_data(geometry_facts(decoded, options["keep"]))}
+            click.echo(json.dumps(json.loads(evaluation.to_json()) | {"geometry": facts}, allow_nan=False))
+        else:
+            answer = evaluation.answer
+            said = [answer["headline"], answer["identified"]] if answer["spectrum"] else []
+            said.append(say("caveats_of_decoders"))
+            print_wide(geometry_table(decoded, evaluation, options["keep"], said))
 
 
 @click.command()

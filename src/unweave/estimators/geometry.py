@@ -181,6 +181,32 @@ def random_total_correlation(n_outputs: int, n_latents: int) -> float:
     return float(0.5 * (lengths - digamma((n_outputs - np.arange(n_latents)) / 2)).sum())
 
 
+def random_total_correlation_interval(n_outputs: int, n_latents: int, n_draws: int = 4000) -> FloatArray:
+    """Quantiles (2.5 % and 97.5 %), over draws of the columns, of what `random_total_correlation` is the mean of.
+
+    The squared volume of random directions is a product of independent beta variables.
+
+    >>> random_total_correlation_interval(3, 2).round(1)  # -log(1 - u^2) / 2 with u uniform on [0, 1]
+    array([0. , 1.5])
+    """
+    known = np.arange(1, n_latents)
+    squares = random_stream(0, "random directions").beta((n_outputs - known) / 2, known / 2, size=(n_draws, len(known)))
+    return np.asarray(np.quantile(-0.5 * np.log(squares).sum(axis=1), [0.025, 0.975]))
+
+
+def random_pair_information(n_outputs: int, level: float = 0.95) -> float:
+    """Quantile of the information that two random directions share, -1/2 log(1 - cos^2); infinite for one output.
+
+    cos^2 of two directions in D dimensions has the distribution Beta(1/2, (D - 1)/2).
+
+    >>> round(random_pair_information(3), 4)  # |cos| is uniform on [0, 1] in three dimensions
+    1.164
+    """
+    from scipy.stats import beta
+
+    return float(-0.5 * np.log(beta.isf(level, (n_outputs - 1) / 2, 0.5))) if n_outputs > 1 else np.inf
+
+
 def index_sets(given: Iterable[int | Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     """Index sets as tuples; an integer stands for the set of that dimension alone.
 

@@ -640,7 +640,7 @@ def _pictures(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[st
     return {"matched_pairs": pairs, "drawn_codes": {name: drawn_codes(evidences[name]) for name in pairs}}
 
 
-MOST_TRAVERSED, TRAVERSED, LARGEST_SIDE = 8, (-2.0, -1.0, 0.0, 1.0, 2.0), 32
+MOST_TRAVERSED, TRAVERSED, LARGEST_SIDE, FEWEST_PIXELS = 8, (-2.0, -1.0, 0.0, 1.0, 2.0), 32, 64
 
 
 def _traversals(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[str, tuple[Traversal, ...]]:
@@ -650,7 +650,7 @@ def _traversals(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[
             functools.partial(_latent_traversals, evidences[row.representation], row.score), row.label
         )  # a decoder that fails on these latents must not lose the scores
         for row in reversed(rows)
-        if row.label == manifold_entropy.card.name
+        if row.metric == manifold_entropy.card.name
         and row.score is not None
         and not evidences[row.representation].n_factors
         and hasattr(evidences[row.representation].decoder, "decode")
@@ -664,11 +664,13 @@ def _latent_traversals(evidence: Evidence, entropy: Score) -> tuple[Traversal, .
     order = np.argsort(-entropies, kind="stable")[:MOST_TRAVERSED]
     decoded = traversals(evidence, order.tolist(), TRAVERSED)
     n_outputs = decoded.shape[-1]
-    shape = square_image(n_outputs) or (1, 1, n_outputs)
+    shape = (square_image(n_outputs) if n_outputs >= FEWEST_PIXELS else None) or (1, 1, n_outputs)
+    if shape[1] == 1:
+        decoded -= decoded[:, TRAVERSED.index(0.0), None]  # beside the outputs at 0, small changes could not be seen
     step = -(-shape[2] // LARGEST_SIDE)
     pictures = decoded.reshape(*decoded.shape[:2], *shape).mean(axis=2)[..., ::step, ::step]
-    low, high = float(pictures.min()), float(pictures.max())
-    shown = np.round((pictures - low) / ((high - low) or 1.0), 2)
+    low, high = pictures.min(axis=(1, 2, 3), keepdims=True), pictures.max(axis=(1, 2, 3), keepdims=True)
+    shown = np.round((pictures - low) / np.where(high > low, high - low, 1.0), 2)
     return tuple(
         Traversal(names[i], TRAVERSED, tuple(tuple(map(tuple, each)) for each in of_one.tolist()))
         for i, of_one in zip(order.tolist(), shown, strict=True)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.errors import FileError, InputWarning, OptionError
-from unweave.evidence import Jacobians, Posterior
+from unweave.evidence import Decoder, Jacobians, Posterior
 from unweave.evidence.archives import is_store
 from unweave.evidence.columns import plain, read_table
 from unweave.files.formats import Opened, is_large_folder, opened, parquet_blocks, shown
@@ -295,8 +295,8 @@ PUBLISHED = {"encoder.conv1.weight", "img_to_features.0.weight"}  # arrays by wh
 def read_decoder(source: str, latent_size: int | None = None) -> object:
     """Read a decoder: Jacobians in .npy or .npz ('jacobians', optional 'scales'), a published VAE, or 'module:name'.
 
-    With ``latent_size``, the named object has to be a torch function of latents. Without it, the object can be anything
-    that `Evidence` takes as a decoder.
+    The object can be anything that `Evidence` takes as a decoder. ``latent_size`` is for what does not state its size:
+    a torch function, a method, or a module.
     """
     if source.endswith((".npy", ".npz")):
         return _saved_jacobians(Path(source))
@@ -308,10 +308,10 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
     # a function without arguments, such as load(), makes the decoder
     makes_it = isinstance(target, type) or (inspect.isfunction(target) and not inspect.signature(target).parameters)
     decoder: object = target() if makes_it else target
-    if latent_size is not None:
-        from unweave.neural.decoders import TorchDecoder
+    if latent_size is not None and not isinstance(decoder, Decoder):
+        from unweave.neural.decoders import torch_decoder
 
-        return TorchDecoder(decoder, latent_size)  # type: ignore[arg-type]
+        return torch_decoder(decoder, latent_size) or decoder
     return decoder
 
 

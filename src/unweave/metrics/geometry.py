@@ -18,7 +18,9 @@ from unweave.estimators.geometry import (
     StandardNormal,
     index_sets,
     mean_of,
+    random_pair_information,
     random_total_correlation,
+    random_total_correlation_interval,
 )
 from unweave.evidence import Evidence
 from unweave.findings import Finding
@@ -31,6 +33,7 @@ from unweave.metrics.manifolds import (
     geometry_metric,
     latent_names,
     log_volumes,
+    rotated_total_correlation,
     saturation,
     shared_directions,
 )
@@ -239,7 +242,8 @@ def manifold_mutual_information(
     -------
     Score
         With ``parts`` ``matrix`` and ``standard_errors`` (both d x d, symmetric), ``per_dimension`` (the score divided
-        by the number of latents in a pair or in both sets) and ``standard_error`` (of the score).
+        by the number of latents in a pair or in both sets), ``standard_error`` (of the score), and ``random_pair``:
+        what two random directions in as many outputs share on average, and what 5 % of such pairs exceed.
 
     Notes
     -----
@@ -284,6 +288,9 @@ def manifold_mutual_information(
             "standard_errors": errors,
             "per_dimension": np.array([raw / size]),
             "standard_error": np.atleast_1d(shared.standard_error),
+            "random_pair": np.array(
+                [random_total_correlation(found.n_outputs, 2), random_pair_information(found.n_outputs)]
+            ),
         },
         caveats=(
             *saturation(evidence, found, directions=True),
@@ -322,11 +329,11 @@ def manifold_total_correlation(
 ) -> Score:
     """Information, in nats, that latents share in the data: 0 if they move the data in orthogonal directions.
 
-    Lower is better. ``parts["random_decoder"]`` is the score of a decoder whose columns have random directions. It
-    decreases as the number of outputs grows relative to the number of latents, so compare decoders of the same size, or
-    compare nats per latent (``parts["per_dimension"]``), or with the same Jacobians after a random rotation of the
-    latents (``spectrum(decoder).rotated_total_correlation``). A common unit of the outputs does not change the score,
-    and different units of single outputs do. It says nothing about true factors.
+    Lower is better. Compare it with two parts. ``rotated_latents``, the score after a random rotation of the latents:
+    are the axes better than an arbitrary basis of the same map? ``random_decoder``, the score of columns with random
+    directions (of any lengths): are the directions more orthogonal than by chance? The second is near 0 if there are
+    many more outputs than latents, as for images. A common unit of the outputs does not change the score, and different
+    units of single outputs do. It says nothing about true factors.
 
     Parameters
     ----------
@@ -342,7 +349,8 @@ def manifold_total_correlation(
     Returns
     -------
     Score
-        With ``parts`` ``per_dimension``, ``standard_error`` and ``random_decoder``.
+        With ``parts`` ``per_dimension``, ``standard_error``, ``random_decoder`` and, for single latents,
+        ``rotated_latents``; ``random_decoder_interval`` and ``rotated_latents_interval`` have 95 % of random draws.
 
     Notes
     -----
@@ -374,13 +382,18 @@ def manifold_total_correlation(
     else:
         directions = shared_directions(evidence, sampling, (*sets, members))
         shared = mean_of(directions[:, :-1].sum(axis=1) - directions[:, -1])  # A.31
-    raw = float(shared.value)
+    raw, size, by_chance = float(shared.value), (found.n_outputs, len(members)), {}
+    if partition is None:
+        rotated = rotated_total_correlation(evidence, sampling)
+        by_chance = {"rotated_latents": rotated[:1].copy(), "rotated_latents_interval": rotated[1:].copy()}
     return Score(
         raw=raw,
-        parts={
+        parts=by_chance
+        | {
             "per_dimension": np.array([raw / len(members)]),
             "standard_error": np.atleast_1d(shared.standard_error),
-            "random_decoder": np.array([random_total_correlation(found.n_outputs, len(members))]),
+            "random_decoder": np.array([random_total_correlation(*size)]),
+            "random_decoder_interval": random_total_correlation_interval(*size),
         },
         caveats=saturation(evidence, found, directions=True),
     )

@@ -347,7 +347,8 @@ class Spectrum:
     first 1, 2, ... latents in that order; it counts shared information once. ``tangents`` (D x d) is the mean Jacobian,
     whose columns show how each latent changes the data (000, E.2). ``rotated_total_correlation`` is that of the same
     Jacobians after a random rotation of the latents, to which ``total_correlation`` can be compared. Entropies depend
-    on the units of the outputs, and no value says whether the latents are the true factors.
+    on the units of the outputs, and no value says whether the latents are the true factors. ``cumulative`` falls where
+    a latent adds less than 0 nats.
     """
 
     names: tuple[str, ...]
@@ -402,6 +403,12 @@ class Spectrum:
         variances = np.exp(2 * (self.entropies - self.entropies.max()))
         shares = variances[variances > 0] / variances.sum()
         return float(np.exp(-(shares * np.log(shares)).sum()))
+
+    @property
+    def random_total_correlation(self) -> float:
+        """Expected total correlation of random directions in as many outputs; nan with more latents than outputs."""
+        n_outputs, n_latents = self.tangents.shape
+        return gram.random_total_correlation(n_outputs, n_latents) if n_latents <= n_outputs else math.nan
 
     @property
     def knee(self) -> tuple[int, float]:
@@ -461,19 +468,21 @@ def spectrum(
         cumulative=_cumulative(evidence, sampling, order),
         total_correlation=float(-found.log_directions[found.resolved].mean()),
         tangents=found.tangents,
-        rotated_total_correlation=_rotated_total_correlation(found, rng),
+        rotated_total_correlation=float(rotated_total_correlation(evidence, sampling)[0]),
     )
 
 
 N_ROTATIONS, MOST_PRODUCTS = 32, 5e7
 
 
-def _rotated_total_correlation(found: Geometry, seed: int) -> float:
-    """Mean total correlation of some of the Jacobians over random rotations of the latents; nan without cosines."""
+@memoised(on="codes")
+def rotated_total_correlation(evidence: Evidence, sampling: Sampling) -> FloatArray:
+    """Mean and 95 % interval of the total correlation over random rotations of the latents; nan without cosines."""
+    found = geometry(evidence, sampling)
     if found.cosines is None:
-        return math.nan
+        return np.full(3, math.nan)
     rows = np.flatnonzero(found.resolved)[: max(1, int(MOST_PRODUCTS // found.n_latents**3))]
-    rng, totals = random_stream(seed, "rotated latents"), []
+    rng, totals = random_stream(sampling.seed, "rotated latents"), []
     with np.errstate(all="ignore"):  # a latent without effect gives nan
         lengths = found.log_lengths[rows] - found.log_lengths[rows].mean(
             axis=1, keepdims=True
@@ -483,7 +492,7 @@ def _rotated_total_correlation(found: Geometry, seed: int) -> float:
             rotation = np.linalg.qr(rng.normal(size=(found.n_latents, found.n_latents)))[0]
             squares = ((grams @ rotation) * rotation).sum(axis=1)
             totals.append(float((np.log(squares).sum(axis=1) / 2 - found.log_directions[rows]).mean()))
-    return max(float(np.mean(totals)), 0.0)
+    return np.maximum([np.mean(totals), *np.quantile(totals, [0.025, 0.975])], 0.0)
 
 
 def traversals(

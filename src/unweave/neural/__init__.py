@@ -3,4 +3,4 @@
 try:
     import torch  # noqa: F401
 except ImportError:
-    raise ImportError("This needs torch: install it with pip install 'unweave[torch]'.") from None
+    raise ModuleNotFoundError("This needs torch: install it with pip install 'unweave[torch]'.", name="torch") from None

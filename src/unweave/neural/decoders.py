@@ -283,12 +283,18 @@ class FlowDecoder:
         return TorchDecoder(self.flow, self.flow.size, module=self.flow).digest()
 
 
-def torch_decoder(given: object) -> Decoder | None:
-    """The decoder of a torch module, a zuko or nflows flow, or a module that contains a decoder; None otherwise."""
+def torch_decoder(given: object, latent_size: int | None = None) -> Decoder | None:
+    """The decoder of a torch module, a zuko or nflows flow, or a module that contains a decoder; None otherwise.
+
+    ``latent_size`` is for modules that do not state it, and for functions and methods, which cannot.
+    """
     if isinstance(given, CouplingFlow):
         return FlowDecoder(given)
     if not isinstance(given, nn.Module):
         if callable(given) and not isinstance(given, type):
+            if latent_size is not None:
+                owner = getattr(given, "__self__", None)  # of a method
+                return TorchDecoder(given, latent_size, module=owner if isinstance(owner, nn.Module) else None)
             raise InputError(
                 "The decoder is a plain function, so its latent size is unknown: pass "
                 "unweave.neural.decoders.TorchDecoder(function, latent_size=...), or --latent-size on the command line."
@@ -305,7 +311,7 @@ def torch_decoder(given: object) -> Decoder | None:
         size = int(noise._shape[0])
         return TorchDecoder(lambda z: inner.inverse(z)[0], size, lambda x: inner(x)[0], given)
     inside = getattr(given, "decode", None) or getattr(given, "decoder", None) or given
-    return TorchDecoder(inside, _latent_size(given, inside), module=given)
+    return TorchDecoder(inside, latent_size or _latent_size(given, inside), module=given)
 
 
 def _latent_size(module: nn.Module, inside: Any) -> int:
@@ -318,8 +324,8 @@ def _latent_size(module: nn.Module, inside: Any) -> int:
     first = next((layer for layer in layers if isinstance(layer, nn.Linear)), None)
     if first is None:
         raise InputError(
-            f"The latent size of the decoder {type(module).__name__} is unknown: give it an attribute latent_size, or "
-            "pass unweave.neural.decoders.TorchDecoder(function, latent_size=...)."
+            f"The latent size of the decoder {type(module).__name__} is unknown: give it an attribute latent_size, "
+            "pass unweave.neural.decoders.TorchDecoder(function, latent_size=N), or --latent-size N in the command."
         )
     return first.in_features
 

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from zuko.transforms import MonotonicAffineTransform, MonotonicRQSTransform
 
 from unweave.errors import FileError
 from unweave.progress import progress_bar
@@ -155,6 +154,7 @@ class _Coupling(nn.Module):
 
     def __init__(self, fixed: Tensor, settings: FlowSettings, generator: torch.Generator) -> None:
         super().__init__()
+        _zuko_transforms()
         self.register_buffer("a", fixed.nonzero().squeeze(1))
         self.register_buffer("b", (~fixed).nonzero().squeeze(1))
         self.register_buffer("order", torch.cat([self.a, self.b]).argsort())
@@ -203,9 +203,9 @@ class _Coupling(nn.Module):
 
     def _univariate(self, parameters: Tensor) -> Any:
         if self.affine:
-            return MonotonicAffineTransform(parameters[..., 0], parameters[..., 1])
+            return _zuko_transforms().MonotonicAffineTransform(parameters[..., 0], parameters[..., 1])
         widths, heights, slopes = parameters.tensor_split([self.bins, 2 * self.bins], dim=-1)
-        return MonotonicRQSTransform(widths, heights, slopes, bound=4.0)
+        return _zuko_transforms().MonotonicRQSTransform(widths, heights, slopes, bound=4.0)
 
     def _parameter_tangent(self, tangents: Tensor, step: CouplingStep) -> Tensor:
         """dT/dtheta dtheta at fixed x_b."""
@@ -219,6 +219,16 @@ class _Coupling(nn.Module):
             landed = self._univariate(parameters)(step.moved)
             (sensitivity,) = torch.autograd.grad(landed.sum(), parameters, create_graph=further)
         return (tangents * sensitivity).sum(dim=-1)
+
+
+def _zuko_transforms() -> Any:
+    """The transforms of zuko; decoders that are no flows of this file do not need the package."""
+    try:
+        from zuko import transforms
+    except ImportError:
+        message = "Flows need zuko: install it with pip install 'unweave[torch]'."
+        raise ModuleNotFoundError(message, name="zuko") from None
+    return transforms
 
 
 def standard_normal_cost(latents: Tensor) -> Tensor:

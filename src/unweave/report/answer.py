@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from unweave.arrays import FloatArray
 from unweave.codec import plain_data
 from unweave.errors import OptionError
 from unweave.evaluation import Evaluation, Row
@@ -24,6 +25,7 @@ from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
 from unweave.metrics.manifolds import largest_drop
+from unweave.score import Score
 from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say
 from unweave.trust.comparison import Comparison, tied_with_best
 from unweave.trust.diagnosis import Diagnosis
@@ -265,8 +267,9 @@ def identified_up_to(rows: Sequence[FactorRow]) -> str:
 
 
 KNEE = 1.0  # smallest drop of entropy that separates latents: the latent changes the data 2.7 times as much
+CLEAR_KNEE = 1.5  # a smaller knee is borderline
 
-SHARED = 0.1  # smallest information, in nats, for which two latents are said to share directions
+SHARED = 0.1  # smallest information, in nats, for which two latents are said to share directions, if chance is below
 
 MOST_LATENTS = 40
 
@@ -285,6 +288,31 @@ class LatentRow:
     partner: str
     shared: float | None
     is_used: bool
+    place: int = 0  # in the decoder
+
+
+@dataclass(frozen=True)
+class ByChance:
+    """The total correlation by chance, its 95 % interval over draws, and what the decoder has beside it.
+
+    The decoder has 'less' or 'more' if it is outside of the interval, and 'as much' otherwise.
+    """
+
+    value: float
+    low: float
+    high: float
+    decoder_has: str
+
+    @classmethod
+    def of(cls, total: Score, part: str) -> ByChance | None:
+        """By the baseline that is a part of the score; None if it is not known."""
+        known = [*total.parts.get(part, ()), *total.parts.get(f"{part}_interval", ())]
+        if len(known) < 3 or not np.isfinite(known).all() or math.isnan(total.value):
+            return None
+        value, low, high = map(float, known)
+        rounding = 0.005 if high - low < 0.01 else 0.0  # of numbers that are shown with two decimals
+        less, more = total.value < low - rounding, total.value > high + rounding
+        return cls(value, low, high, "less" if less else "more" if more else "as much")
 
 
 @dataclass(frozen=True)
@@ -292,7 +320,9 @@ class LatentSpectrum:
     """The latents of a decoder without factors, by decreasing entropy, with the sentences about them.
 
     ``drop`` is the largest one between neighbours; if it is at least 1 nat, it is the knee, and ``n_used`` latents come
-    before it. ``pairs`` are those that share at least 0.1 nats, largest first.
+    before it. ``pairs`` are those that share more than ``least_shared`` nats, largest first: 0.1, or what 5 % of random
+    pairs of directions exceed, if that is more. ``rotated`` and ``random`` are the total correlation of randomly
+    rotated latents and of random directions of the same lengths.
     """
 
     latents: tuple[LatentRow, ...]
@@ -301,6 +331,32 @@ class LatentSpectrum:
     total_correlation: float | None
     pairs: tuple[tuple[str, str, float], ...]
     n_dead: int = 0
+    rotated: ByChance | None = None
+    random: ByChance | None = None
+    least_shared: float = SHARED
+
+    @property
+    def alone(self) -> list[str]:
+        """Latents that change the data and share no more than by chance with any other."""
+        shared = {name for pair in self.pairs for name in pair[:2]}
+        return [row.latent for row in self.latents[: len(self.latents) - self.n_dead] if row.latent not in shared]
+
+    @property
+    def beside_chance(self) -> str:
+        """What the total correlation means beside its two baselines, without numbers; empty if none is known."""
+        has = {name: getattr(self, name).decoder_has for name in ("rotated", "random") if getattr(self, name)}
+        but = [each == "less" for each in has.values()] in ([True, False], [False, True])
+        return say("beside_chance", **{"rotated": "", "random": ""} | has, but=but) if has else ""
+
+    @property
+    def total_sentence(self) -> str:
+        """The total correlation with its two baselines; empty if it is not known."""
+        if self.total_correlation is None:
+            return ""
+        chance = {name: getattr(self, name) for name in ("rotated", "random")}
+        words = {name: each and with_ends(each.value, each.low, each.high) for name, each in chance.items()}
+        many = self.random is not None and self.random.value < SHARED / 2 * len(self.latents)
+        return say("total_beside_chance", total=self.total_correlation, many=many, **words)
 
     @property
     def has_knee(self) -> bool:
@@ -324,11 +380,7 @@ class LatentSpectrum:
 
 def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum | None:
     """The spectrum of a decoder, if there are no factors and its entropies were computed."""
-    scores = {
-        name: row.score
-        for name in ("manifold_entropy", "manifold_mutual_information", "manifold_total_correlation")
-        if (row := evaluation.row(name, representation)) is not None and row.score is not None
-    }
+    scores = _scores_of_latents(evaluation, representation)
     if evaluation.data.factors or "manifold_entropy" not in scores:
         return None
     names, entropies = map(list, zip(*scores["manifold_entropy"].per_code.items(), strict=True))
@@ -348,10 +400,9 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum |
         has_partner = bool(np.isfinite(matrix[i]).any())
         partner, shared = (names[int(known.argmax())], float(known.max())) if has_partner else ("", None)
         entropy, error = (entropies[i], none_if_nan(float(errors[i]))) if i in live else (None, None)
-        latents.append(LatentRow(names[i], entropy, error, partner, shared, rank < n_used))
-    above = [(float(matrix[i, k]), names[i], names[k]) for i, k in itertools.combinations(range(len(names)), 2)]
-    pairs = sorted((pair for pair in above if pair[0] >= SHARED), reverse=True)
+        latents.append(LatentRow(names[i], entropy, error, partner, shared, rank < n_used, i))
     total = scores.get("manifold_total_correlation")
+    least_shared, pairs = _pairs_above_chance(names, matrix, scores.get("manifold_mutual_information"))
     return LatentSpectrum(
         latents=tuple(latents),
         n_used=n_used,
@@ -359,7 +410,31 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum |
         total_correlation=None if total is None else none_if_nan(total.value),
         pairs=tuple((one, other, shared) for shared, one, other in pairs),
         n_dead=len(order) - len(live),
+        rotated=None if total is None else ByChance.of(total, "rotated_latents"),
+        random=None if total is None else ByChance.of(total, "random_decoder"),
+        least_shared=least_shared,
     )
+
+
+def _scores_of_latents(evaluation: Evaluation, representation: str) -> dict[str, Score]:
+    """The first score of each metric that is about single latents and not about sets of them."""
+    return {
+        row.metric: row.score
+        for row in reversed(evaluation.rows)
+        if row.representation == representation
+        and row.score is not None
+        and not any(row.score.settings.get(option) for option in ("dimensions", "sets", "partition"))
+    }
+
+
+def _pairs_above_chance(
+    names: Sequence[str], matrix: FloatArray, score: Score | None
+) -> tuple[float, list[tuple[float, str, str]]]:
+    """The smallest information that counts, and the pairs that share more, largest first."""
+    by_chance = 0.0 if score is None else float(score.parts.get("random_pair", [0.0])[-1])
+    least = max(SHARED, by_chance)
+    above = [(float(matrix[i, k]), names[i], names[k]) for i, k in itertools.combinations(range(len(names)), 2)]
+    return least, sorted((pair for pair in above if pair[0] >= least), reverse=True)
 
 
 def by_question(evaluation: Evaluation) -> dict[Question, list[str]]:
@@ -846,7 +921,7 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
     """
     name = evaluation.representations[0] if representation is None else representation
     if (found := spectrum_of(evaluation, name)) is not None:
-        return _answer_of_decoder(name, found)
+        return _answer_of_decoder(name, found, evaluation)
     rows, lines = factor_rows(evaluation, name), question_lines(evaluation, name)
     ladder, implied = evaluation.data.ladders.get(name), any(row.rung == "implied" for row in rows)
     confidence = next((line.confidence for line in lines if line.confidence), None)
@@ -869,26 +944,35 @@ def _has_scores(evaluation: Evaluation, *names: str) -> bool:
     return any(row.score for row in evaluation.rows if row.representation in names)
 
 
-def _answer_of_decoder(representation: str, found: LatentSpectrum) -> Answer:
+def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: Evaluation) -> Answer:
     """The answer for a decoder without factors; nothing is advised that needs factors."""
     n, used = len(found.latents) - found.n_dead, [row.latent for row in found.latents[: found.n_used]]
     dead = [row.latent for row in found.latents[n:]]
     known = {"n": n, "n_used": found.n_used, "drop": found.drop, "knee": found.has_knee}
+    known["clear"] = (found.drop or 0.0) >= CLEAR_KNEE
     pairs = [f"{one} and {other} ({fixed(shared, 2)})" for one, other, shared in found.pairs]
-    total, has_total = found.total_correlation, found.total_correlation is not None
+    least = {"least": found.least_shared, "by_chance": found.least_shared > SHARED, "alone": found.alone}
+    least["near"] = all((row.shared or 0.0) < SHARED for row in found.latents)
     ends = {"first": found.latents[0].entropy, "last": found.latents[n - 1].entropy}
-    steps = tuple(say("look_at_pair", pair=f"{one} and {other}") for one, other, _ in found.pairs[:2])
+    places = {row.latent: row.place for row in found.latents}
+    can_decode = bool(evaluation.data.traversals.get(representation))
+    steps = tuple(
+        say("look_at_pair", pair=pair[:2], places=[str(places[name]) for name in pair[:2]], can_decode=can_decode)
+        for pair in found.pairs[:2]
+    )
+    headline = say("spectrum", used=used, **known) + (say("dead_latents", names=dead, n=len(dead)) if dead else "")
+    shared = say("latents_share", pairs=pairs, **least) if found.latents[0].partner else ""
     return Answer(
         representation=representation,
-        headline=say("spectrum", used=used, **known) + (say("dead_latents", names=dead, n=len(dead)) if dead else ""),
-        identified=say("latents_share", pairs=pairs, least=SHARED) if found.latents[0].partner else "",
+        headline=f"{headline} {found.beside_chance}".rstrip(),
+        identified=f"{found.total_sentence} {shared}".strip() if n > 1 else "",
         axes="",
         parts=None,
         factors=(),
         questions=(),
-        report=say("report_of_spectrum", total=total, has_total=has_total, **ends, **known),
+        report=f"{say('report_of_spectrum', **ends, **known)} {found.total_sentence if n > 1 else ''}".rstrip(),
         next_steps=steps or (say("no_advice"),),
-        reading=(say("reading_of_latents"), ""),
+        reading=(say("reading_of_latents", caveats_of_decoders=say("caveats_of_decoders")), ""),
         spectrum=found,
     )
 

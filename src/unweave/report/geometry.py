@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -55,10 +55,15 @@ def geometry_page(
         loader=PackageLoader("unweave.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     sections = list(_sections(found, information, shape, traversed))
+    by_chance = {
+        "with randomly rotated latents": found.rotated_total_correlation,
+        "with random directions": found.random_total_correlation,
+    }
     facts = {
         "latents": str(len(found.names)),
         "image": " x ".join(map(str, shape)),
         "total correlation": f"{found.total_correlation:.3f} nats",
+        **{name: f"{value:.3f} nats" for name, value in by_chance.items() if not math.isnan(value)},
         "effective dimension": f"{found.effective_dimension:.2f}",
     }
     return environment.get_template("geometry.html.j2").render(
@@ -139,7 +144,8 @@ def _sections(
     order = found.order[:MOST_IN_MATRIX]
     yield PictureSection(
         "Which latents have the same effect",
-        "The manifold mutual information of each pair of latents in nats; the most important latents come first. 0 "
+        "The manifold mutual information of each pair of latents in nats, which is "
+        "manifold_mutual_information(decoder).parts['matrix'] in Python; the most important latents come first. 0 "
         "means that two latents change the image in orthogonal directions."
         + (f" Only the first {MOST_IN_MATRIX} latents are shown." if count > MOST_IN_MATRIX else ""),
         _embedded(information_figure({"": information[np.ix_(order, order)]}, "latent by rank", "latent by rank"))
@@ -155,10 +161,58 @@ def _embedded(figure: Figure) -> str:
 
 
 LATENTS_SHOWN = 30
+KEPT = (
+    "Kept so far is the joint entropy of the latents down to this row, which counts shared information once. It can "
+    "fall: 0 nats are a change by 0.24 units of the outputs, and a latent whose own change is smaller adds less than 0."
+)
 
 
-def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None = None) -> Group:
-    """Return the totals and a table of the 30 most important latents.
+@dataclass(frozen=True)
+class GeometryFacts:
+    """What `unweave geometry` prints beside the scores: the latents by decreasing entropy, and the totals in nats.
+
+    ``kept_so_far`` is the joint entropy of the first 1, 2, ... latents; the first ``n_kept`` keep ``keep`` nats.
+    """
+
+    n_outputs: int
+    latents: tuple[str, ...]
+    kept_so_far: tuple[float, ...]
+    effective_dimension: float
+    largest_drop: float
+    n_before_drop: int
+    total_correlation: float
+    rotated_total_correlation: float
+    random_total_correlation: float
+    keep: float | None = None
+    n_kept: int | None = None
+
+
+def geometry_facts(found: Spectrum, keep: float | None = None) -> GeometryFacts:
+    """Return the totals of a spectrum, and how many latents keep so many nats (None if no number does).
+
+    >>> from unweave.metrics.manifolds import spectrum
+    >>> geometry_facts(spectrum(np.diag([1.0, 4.0, 0.1])), keep=4.0).n_kept
+    2
+    """
+    return GeometryFacts(
+        n_outputs=len(found.tangents),
+        latents=tuple(found.names[i] for i in found.order),
+        kept_so_far=tuple(found.cumulative.tolist()),
+        effective_dimension=found.effective_dimension,
+        largest_drop=found.knee[1],
+        n_before_drop=found.knee[0],
+        total_correlation=found.total_correlation,
+        rotated_total_correlation=found.rotated_total_correlation,
+        random_total_correlation=found.random_total_correlation,
+        keep=keep,
+        n_kept=None if keep is None or not (found.cumulative >= keep).any() else found.n_for(keep),
+    )
+
+
+def geometry_table(
+    found: Spectrum, evaluation: Evaluation, keep: float | None = None, sentences: Sequence[str] = ()
+) -> Group:
+    """Return the totals, a table of the 30 most important latents, and the given sentences about them.
 
     If ``keep`` is given, a sentence says how many latents are needed to keep this number of nats.
     """
@@ -176,7 +230,9 @@ def geometry_table(found: Spectrum, evaluation: Evaluation, keep: float | None =
         Text(_heading(found, evaluation)),
         number_table(heads, lines, left=("latent", "shares most with")),
         *([Text(f"{counted(rest, 'latent')} with less entropy {are} not shown.")] if rest > 0 else []),
+        *([Text(KEPT, style="dim")] if len(found.names) > 1 else []),
         *([Text(_answer(found, keep))] if keep is not None else []),
+        *(Text(sentence) for sentence in sentences),
         *(Text(sentence, style="dim") for sentence in evaluation.notes),
     )
 
@@ -193,6 +249,8 @@ def _heading(found: Spectrum, evaluation: Evaluation) -> str:
         lines.append(f"{row.metric.replace('_', ' '):<36}{row.score.value:.3f}{error}{each}")
         if row.metric == "manifold_total_correlation" and found.rotated_total_correlation >= 0 and size > 1:
             lines.append(f"{'  with randomly rotated latents':<36}{found.rotated_total_correlation:.3f}")
+        if row.metric == "manifold_total_correlation" and found.random_total_correlation >= 0 and size > 1:
+            lines.append(f"{'  with random directions':<36}{found.random_total_correlation:.3f}")
     lines.append(f"{'effective dimension':<36}{found.effective_dimension:.2f} of {size}")
     if size > 1:
         lines.append(f"{'largest drop':<36}{drop:.3f} after {counted(position, 'latent')}")
@@ -203,6 +261,6 @@ def _answer(found: Spectrum, keep: float) -> str:
     try:
         n_kept = found.n_for(keep)
         kept_by = "The first latent keeps" if n_kept == 1 else f"The first {n_kept} latents keep"
-        return f"{kept_by} {keep:g} nats."
+        return f"{kept_by} {keep:g} {'nat' if keep == 1 else 'nats'}."
     except UnweaveError as error:
         return str(error)

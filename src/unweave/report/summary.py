@@ -393,6 +393,19 @@ def _varying_factors(evaluation: Evaluation, representation: str, factors: Seque
     return known or list(range(len(factors)))
 
 
+def _latent_pairs(evaluation: Evaluation, answer: Answer | ComparedAnswer) -> dict[str, Any] | None:
+    """Return the information of pairs of the most important latents of a decoder without factors, if it is known."""
+    scores = [row.score for row in evaluation.rows if row.metric == "manifold_mutual_information" and row.score]
+    if isinstance(answer, ComparedAnswer) or answer.spectrum is None or not scores or len(answer.spectrum.latents) < 2:
+        return None
+    shown = answer.spectrum.latents[: FULL.table_columns]
+    places, names = [row.place for row in shown], [row.latent for row in shown]
+    matrix = np.asarray(scores[0].parts["matrix"])[np.ix_(places, places)]
+    of_pairs = ShownMatrix("matrix", columns="codes", framed=False)
+    summary = summarised_matrix(of_pairs, matrix, names, names, FULL)
+    return summary | {"corner": "latent", "representation": answer.representation}
+
+
 def _widened(matrix: FloatArray, n_codes: int, n_columns: int, varying: list[int]) -> FloatArray | None:
     """Return the matrix with ``n_columns`` columns, where columns of factors that the metric left out are nan.
 
@@ -469,6 +482,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "charts": charts[:n_charts],
         "charts_left_out": len(charts[n_charts:]),
         "diagnosis": [diagnosis_summary(evaluation, name, detail) for name in names] if data.n_rows else [],
+        "latent_pairs": _latent_pairs(evaluation, answer),
         "traversals": data.traversals.get(names[0], ()) if len(names) == 1 else (),
         "environments": [_environments(name, found) for name, found in data.environments.items()],
     }

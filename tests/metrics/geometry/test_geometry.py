@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import unweave.metrics.manifolds
 from unweave import Evidence, InputError, Spectrum, UnweaveError, spectrum
 from unweave.estimators import GaussianMixture, IndependentPrior
-from unweave.estimators.geometry import HALF_LOG_2PI_E
+from unweave.estimators.geometry import HALF_LOG_2PI_E, random_pair_information, random_total_correlation_interval
 from unweave.evidence import Jacobians
 from unweave.metrics import (
     manifold_cross_mutual_information,
@@ -302,6 +302,36 @@ def test_a_random_decoder_gets_what_the_score_says_it_would(n_outputs, partition
     score = manifold_total_correlation(drawn, partition=partition)
     assert score.raw == pytest.approx(score.parts["random_decoder"][0], abs=4 * score.parts["standard_error"][0])
     assert score.parts["standard_error"][0] < 0.02
+    single = np.array([manifold_total_correlation(each, partition=partition).raw for each in drawn[:1000]])
+    low, high = score.parts["random_decoder_interval"]
+    assert ((single >= low) & (single <= high)).mean() == pytest.approx(0.95, abs=0.03)
+
+
+def test_the_interval_of_random_directions_is_the_closed_form_in_three_dimensions():
+    """The cosine of two random directions in three dimensions is uniform."""
+    ends = -np.log(1 - np.square([0.025, 0.975])) / 2
+    assert random_total_correlation_interval(3, 2) == pytest.approx(ends, abs=0.06)
+    assert random_pair_information(3) == pytest.approx(-np.log(1 - 0.95**2) / 2)
+    assert random_pair_information(2) == pytest.approx(-np.log(np.sin(0.05 * np.pi / 2)))  # the angle is uniform
+    assert random_pair_information(1) == np.inf
+
+
+def test_random_pairs_are_a_yardstick_of_the_mutual_information():
+    drawn = random_jacobians(5, n=4000, n_outputs=6, n_latents=2)
+    score = manifold_mutual_information(drawn)
+    mean, exceeded = score.parts["random_pair"]
+    assert score.raw == pytest.approx(mean, abs=4 * score.parts["standard_error"][0])
+    above = [manifold_mutual_information(each).raw > exceeded for each in drawn[:1000]]
+    assert np.mean(above) == pytest.approx(0.05, abs=0.025)
+
+
+def test_the_total_correlation_has_that_of_rotated_latents_beside_it():
+    drawn = random_jacobians(7, n=20, n_outputs=6, n_latents=4)
+    score = manifold_total_correlation(drawn)
+    assert score.parts["rotated_latents"][0] == spectrum(drawn).rotated_total_correlation
+    low, high = score.parts["rotated_latents_interval"]
+    assert 0 <= low < score.parts["rotated_latents"][0] < high
+    assert "rotated_latents" not in manifold_total_correlation(drawn, partition=[[0, 1], 2]).parts
 
 
 class InBlocks:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import unweave
+from unweave.estimators.geometry import random_pair_information
 from unweave.report.answer import answer_of
 
 SCALES = np.array([4.0, 3.0, 0.02, 0.01])
@@ -49,8 +50,84 @@ def test_traversals_are_those_of_the_decoder(found):
     traversals = found.data.traversals["codes"]
     assert [row.latent for row in traversals] == [f"latent {i}" for i in range(4)]
     decoded = np.array([[2.0 * step * Linear().map[:, i] for step in (-1, -0.5, 0, 0.5, 1)] for i in range(4)])
-    scaled = (decoded - decoded.min()) / np.ptp(decoded)
+    low, high = decoded.min(axis=(1, 2), keepdims=True), decoded.max(axis=(1, 2), keepdims=True)
+    scaled = (decoded - low) / (high - low)  # in every row, or small effects could not be seen
     assert np.array([row.pictures for row in traversals]).reshape(4, 5, 16) == pytest.approx(scaled, abs=0.006)
+
+
+def test_traversals_of_vectors_are_changes_from_the_outputs_at_zero():
+    class Shifted(Linear):
+        """Outputs whose size hides what latents do."""
+
+        def decode(self, latents):
+            return super().decode(latents) + 1000 * np.arange(16)
+
+    shown = [unweave.evaluate(decoder=each).data.traversals["codes"] for each in (Linear(), Shifted())]
+    assert shown[0] == shown[1]
+
+
+DIRECTIONS = np.linalg.qr(np.random.default_rng(1).normal(size=(8, 8)))[0]
+
+
+@pytest.mark.parametrize(
+    ("jacobian", "rotated", "random"),
+    [
+        (DIRECTIONS * np.geomspace(9, 0.1, 8), "less", "less"),
+        (DIRECTIONS, "as much", "less"),  # every rotation of it is orthogonal too
+        (np.random.default_rng(0).normal(size=(8, 8)) * np.geomspace(99, 0.1, 8), "less", "as much"),
+        (DIRECTIONS * np.geomspace(9, 0.1, 8) @ DIRECTIONS, "as much", "more"),
+        (np.eye(8) + 9, "more", "more"),
+    ],
+)
+def test_the_total_correlation_is_read_beside_rotated_latents_and_random_directions(jacobian, rotated, random):
+    evaluation = unweave.evaluate(decoder=jacobian)
+    answer, total = answer_of(evaluation), evaluation["manifold_total_correlation"]
+    found = answer.spectrum
+    assert (found.rotated.decoder_has, found.random.decoder_has) == (rotated, random)
+    better = {"less": "better than", "as much": "no better than", "more": "worse than"}[rotated]
+    more = {"less": "more", "as much": "no more", "more": "less"}[random]
+    joined = "but" if (rotated == "less") != (random == "less") else "and"
+    assert f"{better} an arbitrary basis of the same map, {joined} the directions are {more} orth" in answer.headline
+    for said in (answer.identified, answer.report):
+        for part in ("rotated_latents", "random_decoder"):
+            assert f" share {total.parts[part][0]:.2f} (" in said
+
+
+def test_pairs_are_those_above_chance_in_as_many_outputs():
+    pairs = np.eye(8)
+    pairs[:2, 1] = [0.8, 0.6]  # 0.51 nats
+    pairs[2:4, 3] = [0.6, 0.8]  # 0.22 nats: above 0.1 and below 0.29, what 5 % of random pairs exceed
+    answer = answer_of(unweave.evaluate(decoder=pairs))
+    assert answer.spectrum.least_shared == pytest.approx(random_pair_information(8)) == pytest.approx(0.2936, abs=1e-4)
+    assert [pair[:2] for pair in answer.spectrum.pairs] == [("latent 0", "latent 1")]
+    assert answer.spectrum.alone == [f"latent {i}" for i in range(2, 8)]
+    assert "Pairs that share more than 0.29 nats, which 5 % of pairs of random directions exceed" in answer.identified
+    assert "latent 2, latent 3," in answer.identified
+    assert answer.identified.endswith("no more than that with any other latent.")
+    many = answer_of(unweave.evaluate(decoder=np.vstack([pairs, np.zeros((4000, 8))])))
+    assert [pair[:2] for pair in many.spectrum.pairs] == [("latent 0", "latent 1"), ("latent 2", "latent 3")]
+    assert "Pairs that share more than 0.10 nats: " in many.identified
+    assert "nearly orthogonal anyway with so many outputs" in many.identified
+
+
+def test_a_small_drop_is_borderline():
+    clear, borderline = (
+        answer_of(unweave.evaluate(decoder=np.diag(np.exp([drop, 0.0])))).headline for drop in (1.6, 1.1)
+    )
+    assert "1 of 2 latents does most of the work" in clear
+    assert "borderline" in borderline
+    assert "does most of the work" not in borderline
+
+
+def test_the_page_has_the_pairs_the_caveats_and_how_to_compare_a_pair(found):
+    page, text = found.to_html(), " ".join(str(found).split())
+    assert page.split("Pairs of latents")[1].split("</figure>")[0].count("0.22") == 2
+    assert "manifold_mutual_information(decoder).parts" in page
+    assert "Every row has a scale of its own" in page
+    for said in (text, " ".join(page.split())):
+        assert "depend on the units of the outputs" in said
+        assert "not whether the latents are true factors" in said
+        assert "unweave.metrics.manifolds.traversals of the latents 0 and 1" in said
 
 
 @pytest.mark.parametrize("given", ["decoder", "Jacobians"])
@@ -85,7 +162,7 @@ def test_latents_without_effect_are_named_and_drawn_without_a_bar():
     assert answer.headline.endswith("do not change the data.")
     section = evaluation.to_html().split('id="answer"')[1].split("</section>")[0]
     assert "no effect" in section
-    assert "inf" not in section
+    assert not re.search(r"\binf\b", section)
     assert "no effect" in str(evaluation)
 
 

@@ -26,6 +26,13 @@ def test_spectrum_shows_both_orders_and_the_truth(tmp_path):
     assert save(figure, tmp_path / "deep" / "spectrum.png").stat().st_size > 1000
 
 
+def test_a_spectrum_with_names_has_them_and_its_knee_and_no_faint_line():
+    axes = spectrum_figure({"mine": np.array([1.0, 3.0, 2.9])}, knee=2, names=["a", "b", "c"]).axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["b", "c", "a"]
+    assert [line.get_alpha() for line in axes.get_lines()] == [None, None]  # the spectrum and the knee
+    assert axes.texts[0].get_text() == "largest drop after 2"
+
+
 def test_no_two_of_many_spectra_have_the_same_colour():
     figure = spectrum_figure({f"beta {k}": np.arange(3.0) + k for k in range(10)})
     sorted_lines = [line for line in figure.axes[0].get_lines() if line.get_alpha() is None]

@@ -22,6 +22,7 @@ from unweave.arrays import FloatArray
 from unweave.store import write_result
 
 GEOMETRY_COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b")
+MOST_NAMES = 30
 INK, FAINT = "#333333", "#dddddd"
 COLOURS = ("#3b6ea8", "#d97706", "#2a9d6f", "#9b5de5", "#c0392b", "#5f6b7a", "#0f9fb8", "#b5488f")
 
@@ -63,17 +64,22 @@ def save(figure: Figure, path: str | Path) -> Path:
 
 
 def spectrum_figure(
-    spectra: Mapping[str, FloatArray], truth: FloatArray | None = None, knee: int | None = None
+    spectra: Mapping[str, FloatArray],
+    truth: FloatArray | None = None,
+    knee: int | None = None,
+    names: Sequence[str] = (),
 ) -> Figure:
     """Return the manifold entropies in nats, sorted (strong lines) and in the order of the latents (faint lines).
 
-    ``truth`` is drawn as crosses. ``knee`` is the number of latents before the largest drop, which a line marks.
+    ``truth`` is drawn as crosses. ``knee`` is the number of latents before the largest drop, which a line marks. With
+    the ``names`` of the latents of one spectrum there is no faint line, and up to 30 names are shown.
     """
     figure = constrained_figure(6.4, 3.8)
     axes = figure.add_subplot()
     for (name, entropies), colour in zip(spectra.items(), _distinct(len(spectra)), strict=True):
         positions = np.arange(1, len(entropies) + 1)
-        axes.plot(positions, entropies, color=colour, alpha=0.25, linewidth=1.2)
+        if not names:
+            axes.plot(positions, entropies, color=colour, alpha=0.25, linewidth=1.2)
         axes.plot(positions, np.sort(entropies)[::-1], color=colour, linewidth=2, label=name)
     if truth is not None:
         ranks = np.arange(1, len(truth) + 1)
@@ -84,6 +90,9 @@ def spectrum_figure(
     axes.set_xlabel("latent, most important first")
     axes.set_ylabel("manifold entropy (nats)")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if 0 < len(names) <= MOST_NAMES:
+        first = np.argsort(-next(iter(spectra.values())), kind="stable")
+        axes.set_xticks(np.arange(1, len(names) + 1), [names[i] for i in first], rotation=45, ha="right")
     axes.margins(x=0.02)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
