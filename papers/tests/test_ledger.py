@@ -71,6 +71,42 @@ def test_every_verdict_follows_from_its_recorded_figures_and_is_stable():
             assert part == "undecided" or (share >= 0.99 and said == (part == "holds")), (claim.name, text, share)
 
 
+# why a reason has numbers that are not among its figures
+NOT_FIGURES = {
+    "000:164": "means of three seeds whose difference is the figure",
+    "000:170": "values whose differences are the figures",
+    "000:176": "drops, of which the figure counts those above 1",
+    "000:181": "values whose relative changes are the figures",
+    "000:185": "values whose difference is the figure",
+    "000:186": "the closed form",
+    "001:193": "means of five seeds whose difference is the figure, and a logarithm",
+    "001:196": "means of five seeds whose difference is the figure",
+    "001:198": "means of five seeds whose differences are the figures",
+    "003:27": "the mean of the five published seeds",
+    "003:38": "the means of the five published seeds",
+    "003:97": "the largest deviation of the five published seeds",
+    "004:135": "two correlations whose difference is the figure",
+    "004:202": "correlations on other levels, and an interval from resampling encoders",
+}
+
+
+def numbers_beside_the_figures(claim):
+    """Numbers with a decimal point in the reason that no figure, rounded, and no other text of the claim has."""
+    texts = " ".join((claim.stated, claim.statement, claim.scale, *claim.expect, *claim.figures))
+    given = [float(number) for number in re.findall(r"(?<![\w.])\d*\.\d+", texts)]
+    known = [abs(x) for figure in claim.figures.values() for x in figure.numbers if math.isfinite(x)]
+    for number in re.findall(r"(?<![\w.])\d*\.\d+", claim.why):
+        half = 0.5 * 10.0 ** -len(number.partition(".")[2]) + 1e-9
+        if not any(abs(x - float(number)) <= half for x in known) and float(number) not in given:
+            yield number
+
+
+def test_numbers_of_a_reason_are_those_of_its_figures():
+    found = {claim.name: list(numbers_beside_the_figures(claim)) for claim in claims_of() if claim.is_computed}
+    assert {name: numbers for name, numbers in found.items() if numbers and name not in NOT_FIGURES} == {}
+    assert [name for name in NOT_FIGURES if not found[name]] == []
+
+
 OPPOSITES = {"above": "below", "below": "above", "rise": "fall", "fall": "rise"}
 
 
@@ -252,7 +288,7 @@ def test_the_page_has_every_claim_where_its_link_says():
 
 
 def test_what_takes_trained_models_is_decided_by_its_experiments(tmp_path, monkeypatch):
-    claim = dataclasses.replace(claim_of("001:146"), needs=())
+    claim = dataclasses.replace(claim_of("001:146"), needs=(), expect=())
     said = {"tab8": [ClaimCheck("a", "", "", True, 146, value=0.5), ClaimCheck("b", "", "", False, 12)]}
     monkeypatch.setattr(checking, "experiment_claims", lambda paper, name, options: said.get(name, []))
     found = evidence_of(claim, Options(tmp_path))
