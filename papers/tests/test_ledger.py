@@ -75,7 +75,6 @@ def test_every_verdict_follows_from_its_recorded_figures_and_is_stable():
 NOT_FIGURES = {
     "000:164": "means of three seeds whose difference is the figure",
     "000:170": "values whose differences are the figures",
-    "000:176": "drops, of which the figure counts those above 1",
     "000:181": "values whose relative changes are the figures",
     "000:185": "values whose difference is the figure",
     "000:186": "the closed form",

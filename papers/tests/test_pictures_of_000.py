@@ -191,8 +191,8 @@ def test_published_decoders_need_no_training(tmp_path, monkeypatch):
     monkeypatch.setattr(vae_spectra, "QUICK_SAMPLES", 20)
     monkeypatch.setattr(vae_spectra, "PUBLISHED", ("mnist",))
     checks = experiment_claims("000", "figE7", Options(tmp_path, weights=WEIGHTS, quick=True))
-    assert len(checks) == 6
-    assert checks[-1].verdict == "holds in part"
+    verdicts = [check.verdict for check in checks if check.is_claim]
+    assert (len(checks), sorted(set(verdicts))) == (10, ["does not hold", "holds"])
 
 
 SPECTRA = ("entropies", "log standard deviations")
