@@ -205,6 +205,9 @@ def test_claims_are_complete_and_in_sentences(paper):
         assert claim.why.endswith("."), claim.name
         assert claim.where, claim.name
         assert claim.is_computed == (claim.verdict in FOUND), claim.name
+        assert bool(claim.scale) >= bool(claim.experiments), claim.name
+        # the rows about encoders of 004 are decided by resampling encoders, which rules about figures cannot do
+        assert bool(claim.expect) == (claim.is_computed and not (paper == "004" and claim.experiments)), claim.name
         assert bool(claim.figures) == bool(claim.parts) == claim.is_computed, claim.name
         assert claim.verdict not in FOUND or ClaimEvidence(claim.parts, {}).found == FOUND[claim.verdict], claim.name
 
