@@ -411,8 +411,9 @@ def ledger_page() -> str:
         "",
         *_claims_summary(),
         "",
-        "Every claim has parts, written as rules about figures before the figures are computed. A figure is a mean",
-        "over seeds with its 95 % interval, or an exact number. A part counts as decided only if 99.5 % of figures",
+        "Every claim has parts, written as rules about figures before the figures are computed (REPORT.md lists the",
+        "exceptions). A figure is a mean over seeds with its 95 % interval (or over what the claim's scale names), or",
+        "a single number: exact, or of one training. A part counts as decided only if 99.5 % of figures",
         "drawn from the intervals agree. A claim holds if all parts hold, holds in part if some hold and some do",
         "not, and is undecided if the intervals are too wide. 'Not reproduced at this scale' is a claim about large",
         "networks that does not hold for our smaller ones. In the plots, each line is a simple rule: dots are the",
@@ -527,8 +528,10 @@ models smaller than the paper's, and {undecided} are undecided. {errors} further
 text, and {artefacts} are true of the published numbers only, because of the code or the protocol.
 
 A statement is split into parts, and each part is a rule about figures that follows the paper's sentence. Rules of
-eleven statements (003: 7, 27, 32, 58, 68, 82, 83, 94, 97, 98; 004: 123) were worded after figures were known.
-Figures have 95 % intervals over seeds. A part is decided if 99.5 % of figures drawn from the intervals agree.
+26 statements were worded, or worded again, after figures were known (000: 170, 173, 178, 179, 189; 001: 145;
+003: 7, 27, 32, 58, 68, 72, 82, 83, 85, 86, 89, 90, 94, 97, 98, 101; 004: 123, 127, 134, 209).
+Figures have 95 % intervals over seeds, unless their scale names something else; figures of single trainings have
+none. A part is decided if 99.5 % of figures drawn from the intervals agree.
 Statements about closed forms are computed exactly, and those about synthetic data with the papers' numbers of
 factors, codes and rows and with up to 5,000 seeds. Statements about trained networks rest on nine published
 encoders or on small networks; each says so. Figures of small networks were recorded when these were trained, to

@@ -174,6 +174,12 @@ class ClaimCheck:
         return cls(claim, paper, here, holds, ledger, undecided=holds is None, in_part=part)
 
     @classmethod
+    def quantity(cls, claim: str, paper: str, value: float | MeasuredFigure, ledger: int | None = None) -> ClaimCheck:
+        """Return a row without a verdict; the rules of the ledger decide claims about its value."""
+        return cls(claim, paper, str(value if isinstance(value, MeasuredFigure) else MeasuredFigure(value)), None,
+                   ledger, value=value)  # fmt: skip
+
+    @classmethod
     def number(
         cls,
         claim: str,

@@ -136,7 +136,8 @@ class Claim:
 
     Its evidence is ``rows`` (figures by name, each a function of the paper's ``evidence`` with arguments), a function
     that returns figures, or rows of the paper's ``experiments``, which ``checks`` finds by their words unless they have
-    the claim's number. ``expect`` has the parts of the statement as rules about the figures (`RULES`).
+    the claim's number. ``expect`` has the parts of the statement as rules about the figures (`RULES`); without it, the
+    rows of experiments are the parts.
     """
 
     paper: str
@@ -241,7 +242,8 @@ def _claim(paper: str, entry: Mapping[str, Any], recorded: Mapping[str, Any]) ->
         rows = dict(named for row in entry.get("rows", ()) for named in _row_figures(paper, row))
         for text in lists["expect"]:
             rule_of(text, len(rows) or MOST_FIGURES)
-        if bool(rows or entry.get("evidence")) != bool(lists["expect"]):
+        computed = bool(rows or entry.get("evidence"))
+        if computed > bool(lists["expect"]) or bool(lists["expect"]) > (computed or bool(lists["experiments"])):
             raise ValueError("figures need something to expect, and what is expected needs figures")
         if (entry["verdict"] == "not reproduced at this scale") > bool(entry.get("scale")):
             raise ValueError("its verdict needs a scale")
@@ -377,7 +379,8 @@ def evidence_of(claim: Claim, options: Options) -> ClaimEvidence:
 def reproduced_evidence(claim: Claim, options: Options) -> ClaimEvidence:
     """Return evidence from the claim's experiments, whose rows about it are its parts.
 
-    The figure of a row is the number on which its verdict is based, or 1 if it holds and 0 if not.
+    The figure of a row is the number on which its verdict is based, or 1 if it holds and 0 if not. If the claim has
+    rules, rows are figures only.
     """
     rows: dict[str, ClaimCheck] = {}
     for name in claim.experiments:
@@ -385,11 +388,13 @@ def reproduced_evidence(claim: Claim, options: Options) -> ClaimEvidence:
         given = {key: value for key, value in options.stated.items() if key in taken}
         checks = experiment_claims(claim.paper, name, Options(options.folder, options.progress, **given))
         for row in numbered(claim.paper, name, checks):
-            if row.ledger == claim.number and row.is_claim:
+            if row.ledger == claim.number and (row.is_claim or (claim.expect and row.value is not None)):
                 rows[row.claim if row.claim not in rows else f"{name}: {row.claim}"] = row
     if not rows:
         raise InputError(f"{', '.join(claim.experiments)} of {claim.paper} have no result on claim {claim.number}.")
     figures = {text: figure_of(row.holds is True if row.value is None else row.value) for text, row in rows.items()}
+    if claim.expect:
+        return decided(claim.expect, figures)
     return ClaimEvidence(tuple(cast("Found", row.verdict) for row in rows.values()), figures)
 
 

@@ -37,8 +37,8 @@ def compare_two_moons(flows: Flows, options: Options) -> Iterator[ClaimCheck]:
     yield ClaimCheck.number("largest difference of likelihoods", "about 0", max(costs) - min(costs), below=0.05)
     shared = likelihood.total_correlation
     yield ClaimCheck.number("A: total correlation is high", ".777 in the notebook", shared, above=0.5, ledger=161)
-    yield ClaimCheck.number("B: total correlation is 0", "about 0", correlation.total_correlation, below=0.1)
-    gap = float(np.subtract(*reconstruction.spectrum.sorted_entropies))
+    yield ClaimCheck.number("B: total correlation is low", "low", correlation.total_correlation, below=0.1)
+    gap = float(np.subtract(*reconstruction.spectrum.entropies))  # the first latent is the core
     yield ClaimCheck.number("C: entropy of the core latent minus that of the other", "large", gap, above=1.5)
 
 
@@ -138,7 +138,7 @@ PAPER = Paper(
                 cost="2 minutes on one core"),
         Experiment("figB1", "The geometry of PCA in two dimensions",
                    lambda options: LinearDecoder.principal_components(COVARIANCE), compare_pca, draw_pca, options=()),
-        of_flows("figC1", "Standard deviation of the metrics over ten runs, by the number of samples",
+        of_flows("figC1", "Standard deviation of the metrics over 40 runs, by the number of samples",
                  compute_spread, compare_spread, draw_spread, cost="4 minutes on one core"),
         of_seeds("figE1", "Mutual information between core and other latents in the flows of fig3",
                  image_flows.compute_core, image_flows.compare_information, partial(image_flows.draw_core, "figE1"),

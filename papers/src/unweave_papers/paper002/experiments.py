@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +18,7 @@ from unweave.metrics import beta_vae_score, factor_vae_score, rmig, unibound
 from unweave.metrics.decomposition import partial_information
 from unweave.synthetic.attacks import Redundancy, Synergy
 from unweave.synthetic.theory import Attack, ToyModel
-from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures, Tables
+from unweave_papers.experiment import ClaimCheck, Experiment, MeasuredFigure, Options, Paper, Pictures, Tables
 from unweave_papers.figures import (
     bands_figure,
     bars_figure,
@@ -250,11 +251,12 @@ def compare(repeated: Repeated, options: Options) -> Iterator[ClaimCheck]:
         if len(table) > 1:
             training, evaluation = repeated.spreads(name)
             low, high = repeated.ratio(name)
-            claim = f"{name}: scores vary more over trainings than over evaluations"
+            claim = f"{name}: log of the deviation over trainings over that over evaluations"
             here = f"standard deviation {training:.4f} over trainings, {evaluation:.4f} over evaluations, "
             here += f"ratio of variances [{low:.2g}, {high:.2g}]"
             holds = True if low > 1 else False if high < 1 else None
-            value = training / evaluation if evaluation else float("inf")
+            ratio = (training / evaluation) ** 2 if evaluation else math.inf
+            value = MeasuredFigure(*(math.log(x) / 2 if x > 0 else -math.inf for x in (ratio, low, high)))
             yield ClaimCheck(claim, "yes", here, holds, 120, undecided=True, value=value)
 
 
@@ -288,14 +290,15 @@ def compare_scores(models: dict[str, Decomposed], options: Options) -> Iterator[
     mine, others = models["FactorVAE"], [model for name, model in models.items() if name != "FactorVAE"]
     best, most = (max(model.scores[score] for model in others) for score in ("MIG", "UniBound"))
     here = f"{_interval(mine, 'MIG')}, others up to {best:.3f}"
-    gap = mine.scores["MIG"]
-    yield ClaimCheck("MIG is highest for FactorVAE", "yes", here, gap > best, 118, value=gap)
+    gap, claim = mine.scores["MIG"] - best, "MIG of FactorVAE minus the highest MIG of the other models"
+    yield ClaimCheck(claim, "above 0", here, gap > 0, 118, value=gap)
     here = f"{_interval(mine, 'UniBound')}, others up to {most:.3f}"
     if most <= NEAR_ZERO:
         yield ClaimCheck(UNIBOUND_0, "about 0", f"{here}: too few rows to decide", None, 118, undecided=True)
     else:
         unique = mine.scores["UniBound"]
         yield ClaimCheck(UNIBOUND_0, "about 0", here, unique < NEAR_ZERO, 118, value=unique)
+        yield ClaimCheck.quantity("largest UniBound of the other models", "above 0", most, 118)
 
 
 UNIBOUND_0 = "UniBound of FactorVAE is almost 0, unlike that of other models"
@@ -343,20 +346,22 @@ def compare_attacks(models: dict[str, Attacked], options: Options) -> Iterator[C
             moved = max(abs(value - model["scores"][score][0]) for value in model["scores"][score])
             copies = max(abs(value - model["identity"][score][0]) for value in model["identity"][score])
             here = f"changes by {moved:.3f}; by {copies:.3f} if copies are not mixed"
-            yield ClaimCheck(f"{name}: {score} score does not change", "flat", here, moved < FLAT, 119, value=moved)
+            claim = f"{name}: largest change of the {score} score"
+            yield ClaimCheck(claim, "flat", here, moved < FLAT, 119, value=moved)
             # unmixed copies are only redundant, so that a change would be due to redundancy
-            claim = f"{name}: {score} score does not detect redundancy (unmixed copies)"
-            yield ClaimCheck(claim, "flat", f"changes by {copies:.3f}", copies < FLAT, 119, value=copies)
+            claim, here = f"{claim} with unmixed copies", f"changes by {copies:.3f}"
+            yield ClaimCheck(claim, "flat", here, copies < FLAT, 119, value=copies)
         fall = model["scores"]["MIG"][0] - model["scores"]["MIG"][-1]
         little = -FLAT / 5 < fall < 0.1
-        yield ClaimCheck(f"{name}: MIG falls slightly", "slightly", f"by {fall:.3f}", little, 119, value=fall)
+        yield ClaimCheck(f"{name}: fall of MIG", "slightly", f"by {fall:.3f}", little, 119, value=fall)
         first, last = model["scores"]["UniBound"][0], model["scores"]["UniBound"][-1]
         error = TWO_SIDED * max(model["scores"]["error of UniBound"])
         defined = first > max(NEAR_ZERO / 2, error)
         here = f"{first:.3f} to {last:.3f}, ± {error:.3f}"
         here += "" if defined else ", already about 0 with this number of rows"
-        holds, claim = last < STRONGLY * first if defined else None, f"{name}: UniBound falls strongly"
-        yield ClaimCheck(claim, "strongly", here, holds, 119, undecided=not defined, value=first - last)
+        holds, claim = last < STRONGLY * first if defined else None, f"{name}: UniBound after the attack over before"
+        share = last / first if defined else math.nan
+        yield ClaimCheck(claim, "strong fall", here, holds, 119, undecided=not defined, value=share)
 
 
 def draw_scores(models: dict[str, Decomposed], options: Options) -> Pictures:
