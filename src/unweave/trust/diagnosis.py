@@ -64,8 +64,7 @@ def _factors(found: Diagnosis) -> list[Finding]:
     if found.dependent_pairs:
         said += _pairs(found)
     elif n_varying > 1 and not found.constraints:
-        above = float(np.ceil(100 * found.max_correlation - 1e-9)) / 100
-        said.append(Finding("factors_independent", correlation=above))
+        said.append(Finding("factors_independent", correlation=found.max_correlation))
     return said
 
 
