@@ -643,7 +643,8 @@ def _of_checks(evaluation: Evaluation, rows: Sequence[Row]) -> list[str]:
 
 def _of_data(evaluation: Evaluation) -> list[str]:
     """The first questions about the data, because answers to them can change the results, and the number of others."""
-    asked = [str(note) for note in evaluation.data.notes if note.kind == "asked"]
+    scored = any(row.score for row in evaluation.rows)
+    asked = [str(note) for note in evaluation.data.notes if note.kind == "asked" and scored]
     more = len(asked) - MOST_ASKED
     return [*asked[:MOST_ASKED], *([say("more_notes", n=more)] if more > 0 else [])]
 
