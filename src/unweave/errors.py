@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import sys
+import warnings
 from collections.abc import Mapping
 
 from unweave.sentences import printable
@@ -73,6 +75,14 @@ class InputWarning(UserWarning):
     """
 
     __module__ = "unweave"
+
+
+def note(text: str) -> None:
+    """Warn with an `InputWarning` at the line outside of this package that is responsible for it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == "unweave":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, InputWarning, stacklevel=level)
 
 
 def refuse_more_by_place(n_given: int, parameters: Mapping[str, inspect.Parameter], whose: str) -> None:

@@ -31,6 +31,7 @@ from unweave.identifiability import Ladder
 from unweave.identifiability.rungs import RECOVERED
 from unweave.options import checks_options
 from unweave.score import Score
+from unweave.sentences import counted
 from unweave.trust.comparison import Comparison, Difference, tied_letters, tied_with_best
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.floors import NoiseFloor
@@ -467,10 +468,69 @@ class Row:
 
 @dataclass(frozen=True)
 class FactorDescription:
-    """A factor and its kind."""
+    """A factor, its kind, and the levels of a text."""
 
     name: str
     kind: str
+    levels: tuple[str, ...] = ()
+
+
+class Directions(dict[str, FloatArray]):
+    """Weights of the linear readout of every factor, an array of codes x columns by its name; print it for a table.
+
+    ``columns`` are the names of each array's columns: one for a number, cosine and sine of an angle, or the classes.
+
+    >>> found = Directions({"size": np.array([[0.5], [2.0]])}, {"size": ("",)}, ("emb_0", "emb_1"))
+    >>> found
+    Directions(1 factor, 2 codes)
+    factor  emb_0  emb_1
+    size      0.5      2
+    >>> found["size"][:, 0].tolist()
+    [0.5, 2.0]
+    """
+
+    def __init__(
+        self, weights: Mapping[str, FloatArray], columns: Mapping[str, tuple[str, ...]], code_names: tuple[str, ...]
+    ) -> None:
+        super().__init__(weights)
+        self.columns, self.code_names = dict(columns), code_names
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Data frame with a row for each column of each factor, and a column for each code."""
+        lines = [(name, column, self[name][:, k]) for name in self for k, column in enumerate(self.columns[name])]
+        data: dict[str, list[Any]] = {"factor": [line[0] for line in lines], "column": [line[1] for line in lines]}
+        return data_frame(data | {code: [w[i] for *_, w in lines] for i, code in enumerate(self.code_names)}, backend)
+
+    def __repr__(self) -> str:
+        table = [("factor", *self.code_names[:MOST_PRINTED])]
+        for name, weights in self.items():
+            for column, each in zip(self.columns[name], weights.T, strict=True):
+                shown = (f"{weight:.3g}" for weight in each[:MOST_PRINTED])
+                table.append((f"{name} ({column})" if column else name, *shown))
+        hidden = len(table) - 3 * MOST_PRINTED, len(self.code_names) - MOST_PRINTED
+        widths = [max(map(len, cells)) for cells in zip(*table[: 3 * MOST_PRINTED], strict=True)]
+        lines = [
+            "  ".join((line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])))
+            for line in table[: 3 * MOST_PRINTED]
+        ]
+        more = [f"{n} more {what}" for n, what in zip(hidden, ("rows", "codes"), strict=True) if n > 0]
+        lines += [f"({' and '.join(more)}: see to_frame)"] if more else []
+        sizes = f"{counted(len(self), 'factor')}, {counted(len(self.code_names), 'code')}"
+        return "\n".join((f"Directions({sizes})", *lines))
+
+
+MOST_PRINTED = 8
+
+
+def _column_names(factor: FactorDescription | None, n_columns: int) -> tuple[str, ...]:
+    """Names of the columns of a factor's direction."""
+    if n_columns == 1:
+        return ("",)
+    if factor is not None and len(factor.levels) == n_columns:
+        return factor.levels
+    if factor is not None and factor.kind == "circular":
+        return ("cosine", "sine")
+    return tuple(f"column {k}" for k in range(n_columns))
 
 
 @dataclass(frozen=True)
@@ -543,7 +603,8 @@ class EvaluationData:
     comparison. ``ladders`` are computed with the panel and with `identification`; ``ladder_problems`` say why there is
     none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``drawn_codes`` are the codes on the
     rows of ``matched_pairs``, for scatter plots of any pair, and ``traversals`` those of a decoder without factors, the
-    most important latents first. ``environments`` says which codes shift under which intervention.
+    most important latents first. ``environments`` says which codes shift under which intervention. ``notes`` say how
+    the data were read and what is probably not meant so (kind "asked").
     """
 
     n_rows: int
@@ -562,6 +623,7 @@ class EvaluationData:
     ladder_comparison: Comparison | None = None
     traversals: dict[str, tuple[Traversal, ...]] = field(default_factory=dict)
     environments: dict[str, Environments] = field(default_factory=dict)
+    notes: tuple[Finding, ...] = ()
 
     @classmethod
     def of(cls, evidences: Mapping[str, Evidence], **found: Any) -> Self:
@@ -571,7 +633,8 @@ class EvaluationData:
             n_rows=first.n_rows if first.all_rows is None else first.all_rows.n_rows,
             n_dropped=first.n_dropped,
             factors=tuple(
-                FactorDescription(name, kind.value) for name, kind in zip(first.factor_names, first.kinds, strict=True)
+                FactorDescription(name, kind.value, levels or ())
+                for name, kind, levels in zip(first.factor_names, first.kinds, first.factor_levels, strict=True)
             ),
             representations={
                 name: CodesDescription(
@@ -584,6 +647,7 @@ class EvaluationData:
                 )
                 for name, evidence in evidences.items()
             },
+            notes=tuple(dict.fromkeys(note for evidence in evidences.values() for note in evidence.notes)),
             versions={"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}},
             **found,
         )
@@ -703,9 +767,11 @@ class Evaluation:
         return self.data.ladders[name]
 
     @property
-    def directions(self) -> dict[str, FloatArray]:
+    def directions(self) -> Directions:
         """Weights of the linear readout of every factor on the codes, codes x columns (`Ladder.directions`)."""
-        return self.ladder.directions
+        found, factors = self.ladder, {factor.name: factor for factor in self.data.factors}
+        columns = {name: _column_names(factors.get(name), w.shape[1]) for name, w in found.directions.items()}
+        return Directions(found.directions, columns, found.code_names)
 
     @checks_options
     def row(self, label: str, representation: str) -> Row | None:

@@ -100,7 +100,10 @@ class BlockReader:
             )
 
     def _numbers(self, j: int, column: NDArray[Any]) -> FloatArray:
-        values, levels = numbers(column, f"Factor {quoted(self.factor_names[j])}")
+        where = f"Factor {quoted(self.factor_names[j])}"
+        values, levels, note = numbers(column, where, since=np.datetime64(0, "s"))  # the same day in every block
+        if note is not None and note.kind == "asked":
+            raise InputError(f"{where} has dates whose order a block of rows cannot tell: write them as 2024-01-31.")
         if levels is None:
             if j in self.levels and len(column):
                 raise InputError(

@@ -8,7 +8,6 @@ import math
 import re
 import reprlib
 import tempfile
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -16,7 +15,7 @@ from decimal import Decimal
 from importlib import import_module
 from numbers import Integral, Real
 from pathlib import Path
-from typing import IO, Any, Literal, Protocol
+from typing import IO, Any, Literal, NamedTuple, Protocol
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -24,8 +23,9 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
-from unweave.errors import FileError, InputError, InputWarning, OptionError
+from unweave.errors import FileError, InputError, OptionError
 from unweave.estimators.sparse import SparseColumns
+from unweave.findings import Finding, stated
 from unweave.sentences import printable
 
 Levels = tuple[str, ...]
@@ -137,11 +137,22 @@ def data_frame_of(rows: Sequence[Any], kind: type, backend: str | None = None, *
     return data_frame({name: [getattr(row, name) for row in rows] for name in names}, backend)
 
 
-def numbers(column: NDArray[Any], where: str) -> tuple[FloatArray, Levels | None]:
-    """Column as float64, with its levels if it is text (None otherwise).
+class Read(NamedTuple):
+    """A column as float64, its levels if it is text (None otherwise), and a note on how it was read, if any."""
 
-    >>> numbers(np.array(["b", "a"]), "Factor 'shape'")
-    (array([1., 0.]), ('a', 'b'))
+    values: FloatArray
+    levels: Levels | None = None
+    note: Finding | None = None
+
+
+def numbers(column: NDArray[Any], where: str, since: np.datetime64 | None = None) -> Read:
+    """A column as numbers; dates become days ``since`` a day, by default the first.
+
+    >>> values, levels, _ = numbers(np.array(["b", "a"]), "Factor 'shape'")
+    >>> values.tolist(), levels
+    ([1.0, 0.0], ('a', 'b'))
+    >>> numbers(np.array(["14/02/2024", "01/03/2024"]), "Factor 'seen'").values.tolist()
+    [0.0, 16.0]
     """
     kind = column.dtype.kind
     if kind in "iu" and column.size:
@@ -150,38 +161,45 @@ def numbers(column: NDArray[Any], where: str) -> tuple[FloatArray, Levels | None
     # half precisions from extensions of numpy have the kind of raw bytes
     if kind in "fiub" or (kind == "V" and "float" in column.dtype.name):
         with np.errstate(over="ignore"):  # infinite values raise an error later, which names the column
-            return column.astype(np.float64), None
+            return Read(column.astype(np.float64))
     if kind == "M":
-        return _days(column, where), None
+        return _days(column, where, since)
     if kind == "U":
-        return _levels_or_days(column.tolist(), where)
+        return _levels_or_days(column.tolist(), where, since)
     if kind in "OST":
-        return _numbers_of_objects(column.astype(object).tolist(), where)
+        return _numbers_of_objects(column.astype(object).tolist(), where, since)
     raise InputError(
         f"{where} has type {column.dtype}, which is neither number nor text: convert it to numbers or text first."
     )
 
 
-def _days(column: NDArray[Any], where: str) -> FloatArray:
+def _days(column: NDArray[Any], where: str, since: np.datetime64 | None, order: str = "") -> Read:
     """Dates as days since the first one, with a note."""
     seconds = column.astype("datetime64[s]")
     known = ~np.isnat(seconds)
-    first = seconds[known].min() if known.any() else np.datetime64(0, "s")
-    warnings.warn(f"{where} has dates: they became days since {first.astype('datetime64[D]')}.", InputWarning, 3)
+    known_days = seconds[known] if known.any() else np.zeros(1, "datetime64[s]")
+    first = known_days.min() if since is None else since
     days = (column - first.astype(column.dtype)) / np.timedelta64(1, "D")
-    return np.where(known, days, np.nan)
+    text = f"{where} has dates{order}: they became days since {first.astype('datetime64[D]')}"
+    asked = AMBIGUOUS in order
+    note = (
+        Finding("asked", text=f"{text}; write them as 2024-01-31 if the month is first.")
+        if asked
+        else stated(text + ".")
+    )
+    return Read(np.where(known, days, np.nan), None, note)
 
 
-def _numbers_of_objects(entries: list[Any], where: str) -> tuple[FloatArray, Levels | None]:
+def _numbers_of_objects(entries: list[Any], where: str, since: np.datetime64 | None) -> Read:
     present = [entry for entry in entries if not is_missing(entry)]
     if present and all(isinstance(entry, (date, np.datetime64)) for entry in present):
         # pandas and polars give dates as objects; times of a zone are all converted to UTC
         utc = [None if is_missing(entry) else _without_zone(entry) for entry in entries]
-        return _days(np.array(utc, dtype="datetime64[us]"), where), None
+        return _days(np.array(utc, dtype="datetime64[us]"), where, since)
     if present and all(isinstance(entry, (str, bytes)) for entry in present):
-        return _levels_or_days([None if is_missing(entry) else _word(entry) for entry in entries], where)
+        return _levels_or_days([None if is_missing(entry) else _word(entry) for entry in entries], where, since)
     values = [math.nan if is_missing(entry) else _number(entry, where, row) for row, entry in enumerate(entries)]
-    return np.array(values, dtype=np.float64), None
+    return Read(np.array(values, dtype=np.float64))
 
 
 def _without_zone(entry: Any) -> Any:
@@ -214,20 +232,78 @@ def _refuse_rounding(entry: int, where: str) -> None:
         )
 
 
-DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?$")
+DATE = re.compile(r"(\d{1,4})([-./])(\d{1,2})\2(\d{1,4})(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)Z?)?$")
+AMBIGUOUS = "with the day first, which no date decides"
 
 
-def _levels_or_days(entries: Sequence[str | None], where: str) -> tuple[FloatArray, Levels | None]:
-    """Numbers of the levels, with the levels; days, if every text is a date such as 2024-01-31 or 2024-01-31 12:00."""
-    if any(entries) and all(entry is None or DATE.match(entry) for entry in entries):
-        try:
-            dates = [entry and entry.replace(" ", "T").removesuffix("Z") for entry in entries]
-            return _days(np.array(dates, "datetime64[us]"), where), None
-        except ValueError:  # such as 2024-13-01, which stays a text
-            pass
+def _levels_or_days(entries: Sequence[str | None], where: str, since: np.datetime64 | None) -> Read:
+    """Numbers of the levels, with the levels; days, if every text is a date of one order, such as 2024-01-31 12:00."""
     levels = tuple(sorted({entry for entry in entries if entry is not None}))
+    if (found := _dates(levels)) is not None:
+        dates, order = found
+        return _days(np.array([entry and dates[entry] for entry in entries], "datetime64[us]"), where, since, order)
     position = {level: float(k) for k, level in enumerate(levels)}
-    return np.array([math.nan if entry is None else position[entry] for entry in entries]), levels
+    return Read(np.array([math.nan if entry is None else position[entry] for entry in entries]), levels)
+
+
+def _dates(levels: Levels) -> tuple[dict[str, np.datetime64], str] | None:
+    """Dates of all levels, with words on the order of day and month; None if a level is none, or has a short year."""
+    parts = [match.groups() for level in levels if (match := DATE.match(level))]
+    years = {(len(first), len(last)) for first, _, _, last, _ in parts}
+    if not parts or len(parts) < len(levels):
+        return None
+    year_first, order = False, ""
+    if all(first == 4 and last < 3 for first, last in years):
+        year_first, month_first = True, True
+    elif all(last == 4 and first < 3 for first, last in years):
+        month_first, order = _order_of_day_and_month(levels, parts)
+    else:
+        return None
+    texts = []
+    for first, _, middle, last, time in parts:
+        year, *rest = (first, middle, last) if year_first else (last, first, middle)
+        month, day = map(int, rest if month_first else reversed(rest))
+        texts.append(f"{year}-{month:02}-{day:02}T{time or '00:00'}")
+    try:
+        return dict(zip(levels, np.array(texts, "datetime64[us]"), strict=True)), order
+    except ValueError:  # such as 2024-13-01, which stays a text
+        return None
+
+
+def _order_of_day_and_month(levels: Levels, parts: Sequence[tuple[str, ...]]) -> tuple[bool, str]:
+    """Whether the month is first, as a part above 12 decides, and words on it; day first if nothing decides."""
+    month_first = any(int(part[2]) > 12 for part in parts)
+    deciding = next((k for k, part in enumerate(parts) if max(int(part[0]), int(part[2])) > 12), None)
+    if deciding is not None:
+        return (
+            month_first,
+            f" such as {quoted(levels[deciding])}, read with the {'month' if month_first else 'day'} first",
+        )
+    is_clear = all(part[1] == "." for part in parts)  # 03.04.2024 is written with the day first
+    return False, "" if is_clear else f" such as {quoted(levels[0])}, read {AMBIGUOUS}"
+
+
+def odd_dates(levels: Levels) -> str:
+    """What keeps texts that look like dates from being read as dates, and what to do; empty for other texts.
+
+    >>> odd_dates(("09.09.24", "10.09.24"))
+    "such as '09.09.24', which count as classes without an order: write years with four digits if these are dates"
+    """
+    like = [match for level in levels if (match := DATE.match(level))]
+    if len(like) < max(2, 0.8 * len(levels)) or not all(0 < int(match[3]) < 32 for match in like):
+        return ""
+    if all(len(match[1]) < 3 and len(match[4]) == 2 for match in like):
+        return (
+            f"such as {quoted(like[0][0])}, which count as classes without an order: write years with four digits if "
+            "these are dates"
+        )
+    if not any(4 in (len(match[1]), len(match[4])) for match in like):
+        return ""
+    odd = next((level for level in levels if not DATE.match(level)), levels[0])
+    return (
+        f"such as {quoted(odd)} and {quoted(like[-1][0])}, which count as classes, because not all are dates of one "
+        "order: write dates as 2024-01-31, and leave fields without a date empty"
+    )
 
 
 def _word(entry: str | bytes) -> str:
@@ -422,6 +498,7 @@ class Table:
     names: tuple[str, ...]
     levels: tuple[Levels | None, ...]
     index: Any = None
+    notes: tuple[Finding, ...] = ()  # on how columns were read
 
     @property
     def is_text(self) -> tuple[bool, ...]:
@@ -491,13 +568,12 @@ def read_table(given: object, what: str, names: Sequence[str] | None = None, bor
     if not n_rows:
         raise InputError(f"The {what}s have no rows: pass at least a few samples.")
     values = np.empty((n_rows, len(columns)), dtype=np.float64, order="F")
-    levels: list[Levels | None] = []
     wheres = [f"{what.capitalize()} {quoted(name)}" for name in found_names]
     read = all_of(*(functools.partial(numbers, column, where) for column, where in zip(columns, wheres, strict=True)))
-    for j, (column, column_levels) in enumerate(read):
+    read_columns, levels, notes = zip(*read, strict=True)
+    for j, column in enumerate(read_columns):
         values[:, j] = column
-        levels.append(column_levels)
-    return Table(what, values, found_names, tuple(levels), index)
+    return Table(what, values, found_names, levels, index, tuple(filter(None, notes)))
 
 
 def all_of(*steps: Callable[[], Any]) -> list[Any]:
@@ -528,7 +604,7 @@ def refuse_all(problems: Sequence[str]) -> None:
         raise InputError(problems[0])
     if problems:
         ends = np.cumsum([len(problem) for problem in problems])
-        n_listed = max(int((ends[:MOST_COLUMNS_NAMED] <= MOST_LETTERS).sum()), 1)
+        n_listed = max(int((ends[:MOST_PROBLEMS] <= MOST_LETTERS).sum()), 1)
         listed = " ".join(f"({k}) {problem}" for k, problem in enumerate(problems[:n_listed], 1))
         more = len(problems) - n_listed
         rest = f" {more} more {'are' if more > 1 else 'is'} not shown." if more > 0 else ""
@@ -921,7 +997,7 @@ def within_reach(codes: FloatArray, sum_of_squares: float = np.nan) -> FloatArra
 
 
 MOST_COLUMNS_NAMED = 5
-MOST_LETTERS = 500  # of an error with several problems
+MOST_PROBLEMS, MOST_LETTERS = 8, 1_500  # of an error with several problems
 
 
 def _always_missing(tables: Mapping[str, Table], masks: Mapping[str, NDArray[np.bool_] | None]) -> list[str]:
@@ -935,8 +1011,11 @@ def _always_missing(tables: Mapping[str, Table], masks: Mapping[str, NDArray[np.
     ]
 
 
-def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | None:
-    """Rows to keep, or None for all; infinite values, and missing ones unless they are dropped, raise an error."""
+def rows_without_missing(tables: Mapping[str, Table], missing: str, beside: Sequence[str] = ()) -> Rows | None:
+    """Rows to keep, or None for all; infinite values, and missing ones unless they are dropped, raise an error.
+
+    An error about missing values also states what else was asked about the tables (``beside``), and constant factors.
+    """
     if not isinstance(missing, str) or missing not in ("refuse", "drop"):
         raise OptionError(f"missing={' '.join(repr(missing).split())[:100]} is not known: use 'refuse' or 'drop'.")
     problems = [problem for table in tables.values() for problem in _infinite_columns(table)]
@@ -961,6 +1040,7 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
             f"{', '.join(counts[:MOST_COLUMNS_NAMED])}{more}; fill them in, or leave these rows out with "
             "missing='drop' (--missing drop on the command line)."
         )
+        problems += [*_never_varying(tables.get("factors")), *beside]
     refuse_all(problems)
     if bad_rows.all():
         whole = _always_missing(tables, masks)
@@ -969,6 +1049,15 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str) -> Rows | No
             f"Every row has a missing value{only}, so dropping leaves none: fill them in or leave columns out."
         )
     return np.flatnonzero(~bad_rows)
+
+
+def _never_varying(factors: Table | None) -> list[str]:
+    """A sentence on the factors with one value in all rows in which they are not missing."""
+    if factors is None:
+        return []
+    constant = np.fmax.reduce(factors.values, axis=0) == np.fmin.reduce(factors.values, axis=0)
+    names = [quoted(factors.names[j]) for j in np.flatnonzero(constant)]
+    return [f"Factor {', '.join(names[:MOST_COLUMNS_NAMED])} never varies: leave it out."] if names else []
 
 
 def _infinite_columns(table: Table) -> list[str]:

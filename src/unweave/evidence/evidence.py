@@ -11,7 +11,7 @@ from typing import Any, Self, Unpack
 import numpy as np
 
 from unweave.arrays import FloatArray, Rows
-from unweave.errors import InputError
+from unweave.errors import InputError, note
 from unweave.estimators.sparse import SparseColumns
 from unweave.evidence.blocks import RowSummary, large_source, read_large
 from unweave.evidence.columns import (
@@ -43,6 +43,7 @@ from unweave.evidence.kinds import DeclaredKind, FactorKind, KindsGiven, resolve
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.sparse import code_names_of, is_sparse, sparse_columns
 from unweave.evidence.splits import fold_of_each_row, places, renumbered, same_rows, shuffled_rows, train_and_test_rows
+from unweave.findings import Finding
 from unweave.names import refuse_unknown_options
 from unweave.randomness import random_stream
 
@@ -66,6 +67,7 @@ class Derivable:
     code_groups: dict[str, Any]
     factor_groups: dict[str, Any]
     sampler: Sampler | None
+    notes: tuple[Finding, ...]
     labelled_parts: tuple[Self, ...]
     all_rows: RowSummary | None
     row_summary: RowSummary | None
@@ -429,10 +431,15 @@ class Evidence(Derivable):
             codes = sample.codes
         sparse = sparse_columns(codes) if is_sparse(codes) else None
         given = read_inputs(factors, codes if sparse is None else None, options, sparse, borrowed)
-        n_given = given.n_rows
+        n_given, self.notes = given.n_rows, given.notes
+        asked = [str(each) for each in given.notes if each.kind == "asked"]
+        missing = options.get("missing", "refuse")
+        if missing == "drop" or all(np.isfinite(table.sum_of_squares) for table in given.tables.values()):
+            for each in self.notes:  # otherwise an error states the questions
+                note(str(each))
         # kinds are inferred from all given rows, so that they do not depend on where codes are missing
         kept, declared = all_of(
-            lambda: rows_without_missing(given.tables, options.get("missing", "refuse")),
+            lambda: rows_without_missing(given.tables, missing, asked),
             lambda: _declared_kinds(given, kinds) if source is None else sample.kinds,
         )
         self.kept_rows = np.arange(n_given) if kept is None else kept

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
-from unweave.errors import InputError, InputWarning, OptionError
+from unweave.errors import InputError, OptionError
 from unweave.estimators.sparse import SparseColumns
 from unweave.evidence.columns import (
     Levels,
@@ -21,6 +20,7 @@ from unweave.evidence.columns import (
     all_of,
     common_length,
     numbers_as_text,
+    odd_dates,
     plain,
     quoted,
     read_numbers,
@@ -33,6 +33,7 @@ from unweave.evidence.decoders import Sampler
 from unweave.evidence.kinds import KindsGiven
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.splits import environment_table, group_table, renumbered
+from unweave.findings import Finding
 from unweave.randomness import random_stream
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class Inputs:
     environments: Table | None
     row_groups: Table | None
     n_sparse_rows: int | None = None
+    notes: tuple[Finding, ...] = ()  # on how they were read, and what is probably not meant so ("asked")
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -189,8 +191,8 @@ def read_inputs(
     nothing_else = options.get("decoder") is None and options.get("sampler") is None and sparse is None
     if not inputs.tables.keys() - {"row_groups", "target", "environments"} and nothing_else:
         raise InputError("There are no data: pass factors, codes, or both.")
-    ask_about(inputs, options.get("kinds"))
-    return inputs
+    asked = (Finding("asked", text=text) for text in questions_about(inputs, options.get("kinds")))
+    return replace(inputs, notes=(*(note for table in inputs.tables.values() for note in table.notes), *asked))
 
 
 def _one_column(target: Table) -> Table:
@@ -204,17 +206,13 @@ FIRST = 1_000  # rows that are looked at before all of them
 MANY_FACTORS = 8
 
 
-def ask_about(inputs: Inputs, kinds: KindsGiven = None) -> None:
-    """Warn of what is probably not meant so: transposed, exchanged, one-hot, odd levels, angles, repeats, row indices.
+def questions_about(inputs: Inputs, kinds: KindsGiven = None) -> list[str]:
+    """What is probably not meant so: transposed, exchanged, one-hot, odd levels, angles, repeats, row indices.
 
-    >>> import warnings
-    >>> with warnings.catch_warnings(record=True) as asked:
-    ...     warnings.simplefilter("always")
-    ...     _ = read_inputs([[1.5, 2.5, 3.5], [4.5, 5.5, 6.5]], None, {})
-    >>> str(asked[0].message)
-    'There are 2 rows and 3 factors: pass factors.T and codes.T if the samples are in the columns.'
+    >>> print(read_inputs([[1.5, 2.5, 3.5], [4.5, 5.5, 6.5]], None, {}).notes[0])
+    There are 2 rows and 3 factors: pass factors.T and codes.T if the samples are in the columns.
     """
-    questions = []
+    questions: list[str] = []
     factors, codes = inputs.factors, inputs.codes
     n_rows, n_factors = (0, 0) if factors is None else factors.values.shape
     if n_rows < n_factors and (codes is None or codes.values.shape[1] == n_factors):
@@ -240,11 +238,10 @@ def ask_about(inputs: Inputs, kinds: KindsGiven = None) -> None:
         questions += _repeated(factors, codes)
     for table in filter(None, (factors, codes)):
         questions += [
-            f"{table.what.capitalize()} {name!r} counts the rows: leave it out if it is their index."
-            for name in _counting(table)
+            f"{table.what.capitalize()} {name!r} {looks}: leave it out if it is their index."
+            for name, looks in _counting(table)
         ]
-    for question in questions:
-        warnings.warn(question, InputWarning, stacklevel=6)
+    return questions
 
 
 AMOUNT = re.compile(r"[+-]?\d+([.,]\d+)?\s*\D{0,3}$")
@@ -261,6 +258,8 @@ def _odd_levels(name: str, levels: Levels | None) -> str | None:
                 f"Factor {quoted(name)} has the levels {quoted(other)} and {quoted(level)}, which differ in capitals "
                 "or spaces only and count as two classes: write them alike if they are one."
             )
+    if said := odd_dates(levels or ()):
+        return f"Factor {quoted(name)} is text with {len(levels or ())} levels {said}."
     amounts = [level for level in levels or () if AMOUNT.match(level)]
     if len(amounts) < max(MANY_LEVELS, 0.8 * len(levels or ())):
         return None
@@ -331,7 +330,7 @@ def _repeated(factors: Table, codes: Table) -> Iterator[str]:
     again = ascending[1:][np.diff(ascending) == 0]
     if 0.01 * n_rows <= again.size <= min(0.1 * n_rows, 2 * np.unique(again).size):  # not one value, such as 0, often
         alike = np.isin(column, again)
-        rows = np.column_stack([factors.values[alike], codes.values[alike]])
+        rows = np.nan_to_num(np.column_stack([factors.values[alike], codes.values[alike]]), nan=np.finfo(float).max)
         n_repeats = len(rows) - len(np.unique(rows, axis=0))
         if n_repeats >= max(2, 0.01 * n_rows):
             yield (
@@ -367,14 +366,24 @@ def _one_hot(factors: Table) -> list[list[str]]:
     return found
 
 
-def _counting(table: Table) -> list[str]:
-    """Names of the columns that are the numbers of the rows, from any start."""
-    values = table.values
-    if values.shape[0] < 20:
-        return []
+def _counting(table: Table) -> Iterator[tuple[str, str]]:
+    """Columns of whole numbers that rise row by row, or have the name of an index, and which of the two."""
+    if len(table.values) < 20:
+        return
     with np.errstate(invalid="ignore"):  # infinite values are refused later, by a sentence
-        likely = np.flatnonzero((values[1:4] - values[:3] == 1).all(axis=0))
-    return [table.names[j] for j in likely if (np.diff(values[:, j]) == 1).all()]
+        rises = (np.diff(table.values[:20], axis=0) > 0).mean(axis=0) > 0.8
+    named = np.array([INDEX.match(name) is not None for name in table.names])
+    for j in np.flatnonzero((rises | named) & ~np.array(table.is_text)):
+        column = table.values[np.isfinite(table.values[:, j]), j]
+        if column.size < 20 or (column % 1).any() or np.unique(column).size < 0.9 * column.size:
+            continue
+        if (np.diff(column) > 0).mean() > 0.95 and np.ptp(column) < 1.5 * len(table.values):
+            yield table.names[j], "counts the rows"
+        elif named[j]:
+            yield table.names[j], "is called like a number of the rows"
+
+
+INDEX = re.compile(r"(unnamed: ?\d+|index|level_0|id|row|rows?[ _]?(id|index|number|no|nr)\.?|)$", re.I)
 
 
 def _read_codes(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from unweave.errors import FileError, InputWarning, OptionError
+from unweave.errors import FileError, OptionError, note
 from unweave.evidence import Decoder, Jacobians, Posterior
 from unweave.evidence.archives import is_store
 from unweave.evidence.columns import plain, read_table
@@ -104,6 +103,7 @@ def read_files(
     factor_names, code_names = list(factors), list(codes)
     if codes_path is None:
         factor_names, code_names = _both_sides(first, factor_names, code_names, aside)
+        _say_what_codes_are(first, factors, codes, code_names)
         factor_table, code_table = first.table(factor_names), first.table(code_names)
     else:
         factor_table = _one_side(first, "factors", factor_names, aside)
@@ -172,6 +172,14 @@ def _both_sides(
     return factor_names, code_names
 
 
+def _say_what_codes_are(file: Opened, factors: list[str], codes: list[str], code_names: list[str]) -> None:
+    """A note on codes that nobody named: all columns of a table that are no factors."""
+    if factors and not codes and not file.is_archive:
+        note(
+            f"The codes are the other columns of {file.path}, {shown(code_names)}: name them (--codes) if not all are."
+        )
+
+
 def _one_side(file: Opened, role: Role, stated: list[str], aside: Sequence[str]) -> Any:
     """The table of factors or of codes in a file that contains either or both."""
     if stated:
@@ -235,11 +243,9 @@ def _say_what_is_unused(files: Sequence[Opened], stated: Sequence[str], *used: A
         rest = [name for name in file.names if name not in (*used, *ABOUT) and not name.startswith(CATEGORY)]
         rest = [name for name in rest if name not in ANY_NAMES or _words(file, name, ()) not in used]
         if file.is_archive and rest and not stated and {"factors", "codes"} & set(file.names):
-            warnings.warn(
+            note(
                 f"{file.path} also has {shown(rest)}, which {'is' if len(rest) == 1 else 'are'} not used: name what "
-                "belongs to the data with --factors, --codes, --row-groups, --factor-names or --code-names.",
-                InputWarning,
-                stacklevel=3,
+                "belongs to the data with --factors, --codes, --row-groups, --factor-names or --code-names."
             )
 
 
@@ -327,11 +333,9 @@ def _saved_jacobians(path: Path) -> object:
     if file.is_one_array:
         if file.content.ndim == 2:
             n_outputs, n_latents = file.content.shape
-            warnings.warn(
+            note(
                 f"{path} is read as one Jacobian of {n_outputs} outputs and {n_latents} latents: if it has codes, pass "
-                "the decoder as module:name instead.",
-                InputWarning,
-                stacklevel=2,
+                "the decoder as module:name instead."
             )
         return Jacobians(file.content)
     if "jacobians" not in file.names and "codes" in file.names:

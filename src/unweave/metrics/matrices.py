@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -35,6 +36,7 @@ from unweave.evidence import Evidence, Posterior
 from unweave.findings import Finding
 from unweave.memo import for_all_drawn, memoised
 from unweave.randomness import random_stream
+from unweave.responses.factor_bases import factor_view, varying_places
 from unweave.score import Score, ShownMatrix
 
 Body = TypeVar("Body", bound=Callable[..., Score])
@@ -588,7 +590,10 @@ def _factors_not_correlated(evidence: Evidence) -> bool:
 
 
 def _largest_correlation(evidence: Evidence, most_rows: int) -> float:
-    """Largest rank correlation of two factors that vary, on at most so many random rows; 0 for one factor."""
+    """Largest rank correlation of two factors that vary, on at most so many random rows; 0 for one factor.
+
+    With classes or angles, it is the correlation of functions that `diagnose` measures, corrected for chance.
+    """
     if evidence.n_rows > most_rows:
         chosen = _rows_drawn(evidence.n_rows, most_rows)
         if all(kind.is_numeric for kind in evidence.kinds):
@@ -598,7 +603,12 @@ def _largest_correlation(evidence: Evidence, most_rows: int) -> float:
             scales = np.outer(norms, norms) * (1 - np.eye(len(norms)))
             return float(np.abs(np.divide(products, scales, out=np.zeros_like(products), where=scales > 0)).max())
         evidence = evidence.factors_alone().rows(chosen)
-    between = factor_correlation_matrix(evidence, Spearman())[np.triu_indices(evidence.n_factors, k=1)]
+    between = np.triu(factor_correlation_matrix(evidence, Spearman()), k=1)
+    numeric = [kind.is_numeric for kind in evidence.kinds]
+    bases = {} if all(numeric) else {j: factor_view(evidence, j).basis for j in varying_places(evidence).tolist()}
+    for i, j in itertools.combinations(bases, 2):
+        if not (numeric[i] and numeric[j]):
+            between[i, j] = correlations.canonical_correlation(bases[i], bases[j])
     return float(np.max(between, initial=0.0, where=~np.isnan(between)))
 
 

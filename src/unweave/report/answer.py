@@ -500,8 +500,7 @@ def sizes_in_words(data: EvaluationData) -> tuple[str, str]:
     codes = counted(sizes[0], "code") if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,} codes"
     if len(data.screening) == len(sizes) == 1:
         codes = f"{sizes[0]:,} of {counted(max(entry.n_codes for entry in data.screening.values()), 'code')}"
-    n_all = n_rows_given(data)
-    return codes, f"{data.n_rows:,} of {counted(n_all, 'row')}" if n_all > data.n_rows else counted(data.n_rows, "row")
+    return codes, _of_all(data.n_rows, n_rows_given(data), "row")
 
 
 def scored_part(evaluation: Evaluation, row: Row) -> str:
@@ -704,7 +703,7 @@ def code_lists(evaluation: Evaluation) -> list[dict[str, Any]]:
     return lists
 
 
-MOST_STEPS = 5
+MOST_STEPS, MOST_ASKED = 5, 2
 
 ANY_DEPENDENCE = 0.1  # weaker correlations of factors need no advice
 
@@ -712,7 +711,7 @@ ANY_DEPENDENCE = 0.1  # weaker correlations of factors need no advice
 def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> tuple[str, ...]:
     """Recommendations as sentences, the most important first; nothing is advised where nothing is known to help."""
     own = [row for row in evaluation.rows if row.representation == representation]
-    steps = _of_checks(evaluation, own)
+    steps = [*_of_checks(evaluation, own), *_of_data(evaluation)]
     steps += [*of_factors(evaluation, representation, rows), *_of_questions(evaluation, representation)]
     if steps:
         return tuple(dict.fromkeys(steps))[:MOST_STEPS]
@@ -726,6 +725,14 @@ def _of_checks(evaluation: Evaluation, rows: Sequence[Row]) -> list[str]:
     if rows and not any(row.score for row in rows):
         return [say("nothing_scored", problem=rows[0].problem)]
     return [] if any(row.verdict for row in evaluation.rows) else [say("evaluate_in_full")]
+
+
+def _of_data(evaluation: Evaluation) -> list[str]:
+    """The first questions about the data, because answers to them can change the results, and the number of others."""
+    scored = any(row.score for row in evaluation.rows)
+    asked = [str(note) for note in evaluation.data.notes if note.kind == "asked" and scored]
+    more = len(asked) - MOST_ASKED
+    return [*asked[:MOST_ASKED], *([say("more_notes", n=more)] if more > 0 else [])]
 
 
 def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[FactorRow]) -> Iterator[str]:
@@ -1050,13 +1057,16 @@ def _report(
     n_codes = screening.n_codes if screening else evaluation.data.representations[representation].n_codes
     return say(
         "report",
-        n_rows=n_rows,
-        n_codes=n_codes,
+        rows=_of_all(ladder.n_rows if ladder else n_rows, n_rows, "sample"),
+        codes=_of_all(len(ladder.code_names) if ladder else n_codes, n_codes, "code"),
         scores=scores,
         parts=parts and str(parts),
-        part=part_of(len(ladder.code_names), n_codes, ladder.n_rows, n_rows) if ladder else "",
         found=_headline(evaluation, representation, rows) if rows else "",
     )
+
+
+def _of_all(n: int, of: int, what: str) -> str:
+    return f"{n:,} of {counted(of, what)}" if n < of else counted(of, what)
 
 
 @dataclass(frozen=True)
@@ -1230,7 +1240,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
         for step in of_factors(evaluation, answer.representation, answer.factors)
     )
     report = _comparison_report(questions, best) if settings is None else _report_of_settings(questions, settings)
-    advice = [*_of_checks(evaluation, evaluation.rows), *steps][:MOST_STEPS]
+    advice = [*_of_checks(evaluation, evaluation.rows), *_of_data(evaluation), *steps][:MOST_STEPS]
     return ComparedAnswer(
         headline=_compared_headline(evaluation, values, order, best, noise, settings),
         representations=found,

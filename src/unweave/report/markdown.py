@@ -40,6 +40,8 @@ def markdown_page(evaluation: Evaluation) -> str:
     ]
     if summary["reasons"]:
         parts += ["### Why", _list(map(_reason, summary["reasons"]))]
+    if summary["data"]["notes"]:
+        parts += ["### Notes about the data", _list(map(plain, summary["data"]["notes"]))]
     if summary["notes"]:
         parts += ["### Notes", _numbered(summary["notes"], at_most=12)]
     if summary["matrices"]:

@@ -472,6 +472,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
                 for name, entry in data.representations.items()
             ],
             "versions": data.versions,
+            "notes": list(map(str, data.notes)),
         },
         "counts": _level_counts(metrics) if data.factors else {},
         "metrics": metrics,

@@ -190,6 +190,9 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
     if reasons:
         parts += [Text(), Text("Why some scores are not trusted", style="bold")]
         parts += [_item("-", _reason(reason)) for reason in reasons]
+    if evaluation.data.notes:
+        parts += [Text(), Text("Notes about the data", style="bold")]
+        parts += [_item("-", str(note)) for note in evaluation.data.notes]
     if evaluation.notes:
         parts += [Text(), Text("Notes", style="bold")]
         parts += [

@@ -94,6 +94,8 @@ MOST_CODES = 2000
 
 CORRELATED = 0.3
 
+MANY_CLASSES, FEW_PER_CLASS = 50, 10
+
 CROWDED = 0.1
 
 SIZE = "size"  # `Card.measures` of metrics that count codes and factors
@@ -166,7 +168,39 @@ def verdicts(
             if left_out:
                 not_tried = Reason(Finding("trial_of_sparse_codes"), "", math.nan)
                 found[label] = replace(found[label], reasons=(*found[label].reasons, not_tried))
-    return _with_fitting_advice(found, {label: audited_name(metric) for label, metric in metrics.items()})
+    in_doubt = _with_crowded_classes(found, metrics, evidence)
+    return _with_fitting_advice(in_doubt, {label: audited_name(metric) for label, metric in metrics.items()})
+
+
+def _crowded_classes(evidence: Evidence) -> Reason | None:
+    """A reason for caution where categorical factors have very many classes for these rows; None if none has."""
+    places = [j for j, kind in enumerate(evidence.kinds) if kind.is_categorical]
+    n_classes = {evidence.factor_names[j]: np.unique(evidence.factors[:, j]).size for j in places}
+    crowded = [name for name, n in n_classes.items() if n > MANY_CLASSES and evidence.n_rows < FEW_PER_CLASS * n]
+    if not crowded:
+        return None
+    most = max(crowded, key=lambda name: n_classes[name])
+    per_class = evidence.n_rows / n_classes[most]
+    said = Finding("classes_crowded", factors=crowded, most=most, n_classes=n_classes[most], per_class=per_class)
+    how = f"evidence.n_rows / np.unique(evidence.factors[:, evidence.factor_names.index({most!r})]).size"
+    return Reason(said, "rows per class", per_class, "", Finding("make_classes_numbers", factors=crowded), how)
+
+
+def _with_crowded_classes(
+    found: Mapping[str, Verdict], metrics: Mapping[str, Choice], evidence: Evidence
+) -> Mapping[str, Verdict]:
+    """The verdicts, at best with caution for metrics of factors if a factor has very many classes for these rows."""
+    crowded = _crowded_classes(evidence)
+    if crowded is None:
+        return found
+    judged = {}
+    for label, verdict in found.items():
+        below = verdict.level not in (Level.TRUST, Level.CAUTION)
+        reasons = (*verdict.reasons, crowded) if below else (crowded, *verdict.reasons)
+        level = verdict.level if below else Level.CAUTION
+        is_about = "factors" in card_of(metrics[label]).needs
+        judged[label] = replace(verdict, level=level, reasons=reasons) if is_about else verdict
+    return judged
 
 
 def _check_scores(metrics: Mapping[str, Choice], scores: Mapping[str, Score], untried: Collection[str]) -> None:
