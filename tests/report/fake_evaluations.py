@@ -1,6 +1,7 @@
 """Evaluations with fixed numbers that have everything a report can show."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from unweave.metrics import CATALOGUE
 from unweave.responses.constraints import FunctionalConstraint
 from unweave.score import ShownMatrix
 from unweave.trust import Comparison, Diagnosis, Interval, NoiseFloor, Verdict
+from unweave.trust.comparison import Difference
 from unweave.trust.data_health import PairDependence, PairKind
 from unweave.trust.diagnosis import DependenceClass
 from unweave.trust.verdict_record import Reason
@@ -174,7 +176,12 @@ def fake_evaluation(representations=("codes",), n_factors=4, n_codes=12, trusted
     if not trusted:
         rows = [dataclasses.replace(row, noise_floor=None, interval=None, verdict=None) for row in rows]
     ties = (tuple(representations[:2]), *([tuple(representations[2:])] if representations[2:] else []))
-    comparison = Comparison("", 0.9, ties=ties, notes=(stated("Few parts."),))
+    pairs = itertools.combinations(representations, 2)
+    differences = tuple(
+        Difference(*pair, 0.1, 0.1, 0.0, 0.2, float(any({*pair} <= {*tie} for tie in ties))) for pair in pairs
+    )
+    scores = dict.fromkeys(representations, 0.5)
+    comparison = Comparison("", 0.9, 9, scores, differences, ties, notes=(stated("Few parts."),))
     data = EvaluationData(
         n_rows=10_000,
         n_dropped=3,

@@ -333,3 +333,20 @@ def test_metrics_that_are_flagged_are_not_advised():
     assert len(set(named.values())) == 1
     assert "r2" in named["r2"]
     assert "mig" not in named["r2"].split(" or ")
+
+
+@pytest.mark.parametrize(("n_rows", "enough"), [(300, 1000), (500, 1500), (1200, 3000)])
+def test_an_extrapolated_score_says_for_how_many_rows_it_is(n_rows, enough):
+    """A score of 1 - 12 / sqrt(n) is extrapolated to three times the rows, from 1,000 to 3,000, without error."""
+
+    @made_up(bounds=(0.0, 1.0))
+    def slow(evidence):
+        return Score(1 - 12 / math.sqrt(evidence.n_rows))
+
+    z = np.random.default_rng(7).normal(size=(n_rows, 2))
+    rows = Evidence(z, z)
+    (said,) = verdicts({"slow": slow}, {"slow": slow(rows)}, rows, diagnose(rows), None)["slow"].reasons
+    assert said.finding.kind == "depends_on_number_of_rows"
+    assert said.finding.quantities["enough"] == enough
+    assert said.finding.quantities["after"] == pytest.approx(1 - 12 / math.sqrt(enough), abs=0.005)
+    assert f"with {enough:,} rows it rises" in said.sentence

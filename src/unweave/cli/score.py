@@ -99,8 +99,8 @@ SCORE_OPTIONS = [
     option("--quick", "Compute scores only, without noise floors, intervals and verdicts.", is_flag=True),
     option(
         "--budget SECONDS",
-        "Approximate CPU seconds for scores, noise floors, intervals and verdicts together. A note names what was "
-        "left out.",
+        "Approximate CPU seconds of each representation for scores, noise floors, intervals and verdicts together. A "
+        "note names what was left out.",
         click.FloatRange(0),
         default=30.0,
     ),

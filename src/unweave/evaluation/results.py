@@ -405,9 +405,12 @@ class Row:
     def at_noise_level(self) -> bool:
         """Whether a test was possible and finished, and the score is not significantly better than that of noise.
 
-        Where noise has the best score, as for leakage, a significantly worse score is not at noise level either.
+        Where noise has the best score, as for leakage, a significantly worse score is not at noise level either. An
+        identification whose interval holds 0 is at noise level: it is not beyond that of a random mixing.
         """
         floor = self.noise_floor
+        if self.metric == "identification" and self.ends is not None and self.ends[0] <= 0 < self.ends[1]:
+            return True
         if floor is None or not floor.defined or any(note.kind in UNDECIDED for note in floor.notes):
             return False
         if any(note.kind == "floor_near_best" for note in floor.notes):

@@ -27,7 +27,7 @@ from unweave.identifiability.rungs import PRESENT
 from unweave.metrics.manifolds import largest_drop
 from unweave.score import Score
 from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say
-from unweave.trust.comparison import Comparison, tied_with_best
+from unweave.trust.comparison import Comparison, Difference, never_below
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.verdict_record import Level, Reason
 
@@ -584,7 +584,7 @@ def noise_sentence(row: Row) -> str:
     """What it means that this row is at noise level."""
     value, floor = (math.nan if row.score is None else row.score.value), row.noise_floor
     if row.metric == "identification" or floor is None:
-        return say("no_better_than_mixing", value=value)
+        return say("no_better_than_mixing", value=value, unsure=value > 0)
     return str(Finding("scores_like_noise", value=value, floor=floor.floor, p_value=floor.p_value))
 
 
@@ -825,7 +825,9 @@ class LadderParts:
             with_ends(getattr(self, name), *self.intervals.get(name, (None, None)))
             for name in ("own_codes", "direction", "readable")
         )
-        return say("three_parts", own=own, direction=direction, readable=readable, beyond=self.own_codes > 0)
+        low, _ = self.intervals.get("own_codes", (self.own_codes, math.nan))
+        sure = {"beyond": low > 0, "unsure": self.own_codes > 0 >= low}
+        return say("three_parts", own=own, direction=direction, readable=readable, **sure)
 
 
 @dataclass(frozen=True)
@@ -1122,7 +1124,8 @@ class Layers:
 
     ``noise`` is the largest held-out R2 of any factor in any representation in 49 permutations, so that all cells have
     one error rate: some factor that is not in the codes is above it with a probability of at most .02. ``are_ordered``
-    is whether the names differ only by a number that increases, as those of layers and of steps of training do.
+    is whether the names differ only by a number that increases, as those of layers and of steps of training do, and
+    ``steps`` are then these numbers.
     """
 
     rung: str
@@ -1131,6 +1134,7 @@ class Layers:
     noise: float
     are_ordered: bool
     reading: str
+    steps: tuple[int, ...] = ()
 
     def table(self) -> TextTable:
         """One row for each representation and one column for each factor, or the other way round if it is narrower."""
@@ -1166,20 +1170,96 @@ def layers(evaluation: Evaluation, rung: str = "direction") -> Layers | None:
             value = row.readable if is_implied and rung in ("direction", "readable") else getattr(row, rung)
             known = (none_if_nan(value), none_if_nan(low), none_if_nan(high))
             cells.setdefault(row.factor, []).append(LayerCell(*known, row.rung, is_read))
-    numbered = [re.fullmatch(r"(\D*)(\d+)(\D*)", name) for name in names]
-    steps = [(found[1], found[3], int(found[2])) for found in numbered if found]
-    are_ordered = len({step[:2] for step in steps}) == 1 and len(steps) == len(names) > 2 and steps == sorted(steps)
     n_cells = sum(cell.value is not None for of in cells.values() for cell in of)
     reading = say("reading_of_layers", rung=rung.replace("_", " "), n=n_cells, noise=noise)
-    return Layers(rung, names, {factor: tuple(of) for factor, of in cells.items()}, noise, are_ordered, reading)
+    rows = {factor: tuple(of) for factor, of in cells.items()}
+    steps = () if evaluation.has_seeds else _steps(names)
+    return Layers(rung, names, rows, noise, bool(steps), reading, steps)
+
+
+def _steps(names: Sequence[str]) -> tuple[int, ...]:
+    """The numbers in names that differ only by a number that increases, or nothing."""
+    found = [match for name in names if (match := re.fullmatch(r"(\D*)(\d+)(\D*)", name))]
+    steps = tuple(int(match[2]) for match in found)
+    alike = len(found) == len(names) > 2 and len({(match[1], match[3]) for match in found}) == 1
+    return steps if alike and list(steps) == sorted(steps) else ()
+
+
+@dataclass(frozen=True)
+class Course:
+    """How the ladder goes over ordered representations, such as steps of training or layers.
+
+    ``best`` has the largest value, ``first`` is the first that does not differ significantly from it, and ``fallen`` is
+    the lowest of those after ``best`` that are significantly below it; both are empty if nothing was tested. ``dips``
+    say which factors fall by more than .1 and come back on the way to ``best``.
+    """
+
+    best: str
+    value: float
+    first: str
+    fallen: str
+    dips: tuple[str, ...]
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence + (f" {say('dips', names=self.dips)}" if self.dips else "")
+
+    @property
+    def step(self) -> str:
+        """What to do after a fall; empty without one."""
+        first = self.first if self.first != self.best else ""
+        return say("keep_best", best=self.best, first=first) if self.fallen else ""
+
+
+DIP = 0.1  # of the recovery of a factor
+
+
+def course(
+    found: Layers | None, values: dict[str, float], comparison: Comparison | None, noise: Collection[str] = ()
+) -> Course | None:
+    """The course of the ladder; None if the representations have no order, or if all are ``noise``."""
+    if found is None or not found.are_ordered or set(noise) >= set(values):
+        return None
+    names = found.representations
+    best = max(names, key=lambda name: values[name])  # the first of equal ones
+    first = fallen = ""
+    if comparison is not None:
+        lower = {each.second for each in comparison.apart if each.first == best}
+        first = next(name for name in names if name not in lower)
+        fallen = min(lower.intersection(names[names.index(best) + 1 :]), key=lambda name: values[name], default="")
+    said = say(
+        "course",
+        best=best,
+        value=values[best],
+        tested=comparison is not None,
+        first=first if first != best else "",
+        rises=best != names[0],
+        fallen=fallen,
+        low=values.get(fallen, math.nan),
+    )
+    dips = _dips(found, names.index(best) + 1)
+    return Course(best, values[best], first, fallen, dips, said)
+
+
+def _dips(found: Layers, n_steps: int) -> tuple[str, ...]:
+    """The factors that fall by more than .1 within the first steps and come back, each with its lowest step."""
+    dips = []
+    for factor, cells in found.cells.items():
+        seen = [cell.value for cell in cells[:n_steps] if cell.value is not None and cell.rung != "implied"]
+        lost = [min(max(seen[:k]), max(seen[k:])) - seen[k] for k in range(1, len(seen))]
+        if len(seen) == n_steps > 1 and max(lost) > DIP:
+            k = lost.index(max(lost)) + 1
+            dips.append(say("dip", factor=factor, before=max(seen[:k]), low=seen[k], at=found.representations[k]))
+    return tuple(dips)
 
 
 @dataclass(frozen=True)
 class ComparedAnswer:
     """The answer for several representations; ``order`` has their names by `Ladder.value`, best first.
 
-    ``best`` are the names of those that are significantly better than another one and do not differ from the first, and
-    ``layers`` has the recovery of every factor in each.
+    ``best`` are the names of those that are not significantly below any other, if some differ, and ``layers`` has the
+    recovery of every factor in each. ``course`` says how the ladder goes over names with an order, and ``differences``
+    is a table of the first minus each of the next few.
     """
 
     headline: str
@@ -1192,13 +1272,19 @@ class ComparedAnswer:
     next_steps: tuple[str, ...]
     layers: Layers | None = None
     settings: GroupedScores | None = None  # if names differ by a seed alone
+    course: Course | None = None
+    differences: TextTable | None = None
 
     def table(self) -> TextTable:
-        """One row for each representation, best first: the ladder's value with its parts, and the factors by rung."""
+        """One row for each representation, with the ladder's value and its parts, and the factors by rung.
+
+        The best is first, or names with an order are in their order.
+        """
         by_name = {one.representation: one for one in self.representations}
+        order = self.order if self.course is None else tuple(by_name)
         heads = ("representation", "ladder", "own codes", "direction", "readable", "best", "group", "factors")
         rows = []
-        for name in [*self.order, *(name for name in by_name if name not in self.order)]:
+        for name in [*order, *(name for name in by_name if name not in order)]:
             parts = by_name[name].parts
             numbers = (parts.value, parts.own_codes, parts.direction, parts.readable) if parts else (None,) * 4
             groups: dict[str, list[str]] = {}
@@ -1229,18 +1315,15 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     comparison = evaluation.data.ladder_comparison
     values = {answer.representation: answer.parts.value for answer in found if answer.parts is not None}
     noise = {answer.representation for answer in found if answer.contains_nothing}
-    best = _never_below(comparison, noise)
+    best = never_below(comparison, noise)
     order = sorted(values, key=lambda name: -values[name])
     settings = evaluation.grouped() if evaluation.has_seeds else None
     kept = _kept(best, order, {} if comparison is None else comparison.letters, settings)
-    steps = dict.fromkeys(
-        f"{answer.representation}: {step}"
-        for answer in found
-        if answer.representation in kept
-        for step in of_factors(evaluation, answer.representation, answer.factors)
-    )
-    report = _comparison_report(questions, best) if settings is None else _report_of_settings(questions, settings)
-    advice = [*_of_checks(evaluation, evaluation.rows), *_of_data(evaluation), *steps][:MOST_STEPS]
+    report = say("nothing_computed")
+    if _has_scores(evaluation, *evaluation.representations):
+        report = _comparison_report(questions, best) if settings is None else _report_of_settings(questions, settings)
+    table = layers(evaluation)
+    over = course(table, values, comparison, noise)
     return ComparedAnswer(
         headline=_compared_headline(evaluation, values, order, best, noise, settings),
         representations=found,
@@ -1248,11 +1331,45 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
         best=best,
         letters={} if comparison is None else comparison.letters,
         questions=questions,
-        report=report if _has_scores(evaluation, *evaluation.representations) else say("nothing_computed"),
-        next_steps=tuple(advice) or (say("no_advice"),),
-        layers=layers(evaluation),
+        report=f"{over.sentence} {report}" if over else report,
+        next_steps=_steps_of_comparison(evaluation, [one for one in found if one.representation in kept], over, order),
+        layers=table,
         settings=settings,
+        course=over,
+        differences=None if settings else _first_minus_others(order, comparison),
     )
+
+
+def _steps_of_comparison(
+    evaluation: Evaluation, kept: Sequence[Answer], over: Course | None, order: Sequence[str]
+) -> tuple[str, ...]:
+    """Recommendations of the checks, of the course and for the representations to keep, and where more is said."""
+    steps = [*_of_checks(evaluation, evaluation.rows), *_of_data(evaluation)]
+    steps += [over.step] if over and over.step else []
+    for one in kept:
+        of_one = of_factors(evaluation, one.representation, one.factors)
+        steps += [f"{one.representation}: {step}" for step in of_one]
+    first = [name for name in order for one in kept if one.representation == name and not one.contains_nothing][:1]
+    look = [say("look_at_one", name=name) for name in first]
+    return (*([*dict.fromkeys(steps)][: MOST_STEPS - 1] or [say("no_advice")]), *look)
+
+
+MOST_DIFFERENCES = 4
+
+
+def _first_minus_others(order: list[str], comparison: Comparison | None) -> TextTable | None:
+    """The first by the ladder minus each of the next few, with interval and p-value."""
+    if comparison is None or not comparison.differences:
+        return None
+    found = [comparison.between(order[0], name) for name in order[1 : MOST_DIFFERENCES + 1]]
+    rows = [_row_of_difference(each) for each in found]
+    return TextTable(("best minus other", "difference", f"{100 * comparison.level:g} % interval", "p"), tuple(rows))
+
+
+def _row_of_difference(each: Difference) -> tuple[str, ...]:
+    p_value = fixed(each.p_value) if each.p_value >= 0.001 else "< 0.001"
+    ends = between(each.lower, each.upper, 3)
+    return f"{each.first} {MINUS} {each.second}", fixed(each.difference), ends, p_value
 
 
 def _kept(
@@ -1264,15 +1381,6 @@ def _kept(
         return best or [name for name in order if name == order[0] or {*letters.get(name, "")} & {*first}]
     ranked = settings.best("ladder") or settings.groups if "ladder" in settings.scores else ()
     return [name for name in order if ranked and setting_of(name) == ranked[0]][:1]
-
-
-def _never_below(comparison: Comparison | None, noise: set[str]) -> tuple[str, ...]:
-    """Names that are not significantly below another one, if any differ; the order of values may be luck."""
-    if comparison is None:
-        return ()
-    apart = [each for each in comparison.differences if each.p_value <= 1 - comparison.level]
-    below = {each.second if each.difference > 0 else each.first for each in apart}
-    return tuple(name for name in comparison.scores if name not in below | noise) if apart else ()
 
 
 def _compared_headline(
@@ -1335,14 +1443,7 @@ def _parts_that_differ(settings: GroupedScores) -> list[str]:
 
 def settings_tested(found: GroupedScores, labels: Sequence[str]) -> TextTable:
     """The best setting by each metric against each other one; by the first metric alone if that is too much to read."""
-    rows = [
-        (
-            *(label, f"{each.first} {MINUS} {each.second}", fixed(each.difference)),
-            *(between(each.lower, each.upper, 3), fixed(each.p_value) if each.p_value >= 0.001 else "< 0.001"),
-        )
-        for label in labels
-        for each in found.differences.get(label, ())
-    ]
+    rows = [(label, *_row_of_difference(each)) for label in labels for each in found.differences.get(label, ())]
     rows = rows if len(rows) <= MOST_TESTS else [row for row in rows if row[0] == labels[0]]
     heads = ("metric", "best minus other", "difference", f"{100 * found.level:g} % interval", "p (Welch, Holm)")
     return TextTable(heads, tuple(rows))
@@ -1354,7 +1455,7 @@ def compared_by(metric: str, question: Question, evaluation: Evaluation) -> Comp
     lines = {row.representation: line_of(question, row, evaluation) for row in rows if has_number(row)}
     comparison = evaluation.data.comparison.get(metric, Comparison(metric, 0.95))
     doubted = {row.representation for row in rows if row.level in (Level.DO_NOT_USE, Level.NOISE)}
-    best = tied_with_best(comparison.ties, doubted)
+    best = never_below(comparison, doubted)
     floors = [line.noise for line in lines.values() if line.noise is not None]
     return ComparedQuestion(
         question=question.name,

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from unweave.errors import InputError
 from unweave.estimators.information import Histogram
 from unweave.evaluation import Evaluation
+from unweave.evaluation.loop import SMALLEST_DIFFERENCE
 from unweave.evaluation.results import setting_of
 from unweave.evidence import Evidence
 from unweave.evidence.columns import plain
@@ -393,17 +394,39 @@ def _compared(summary: Mapping[str, Any]) -> dict[str, Any]:
     ladders = {one["representation"]: one["parts"] for one in answer["representations"] if one["parts"]}
     first = next(iter(summary["rankings"].values()), {"ranked": ()})["ranked"]
     order = list(dict.fromkeys([*answer["order"], *(entry["representation"] for entry in first), *names]))
-    groups = _grouped(order, setting_of)
-    if len(ladders) == len(names):  # the group with the best seed need not be the best group
+    is_course = answer["course"] is not None
+    groups = [[name] for name in names] if is_course else _grouped(order, setting_of)
+    if not is_course and len(ladders) == len(names):  # the group with the best seed need not be the best group
         groups.sort(key=lambda group: -fmean(ladders[name]["value"] for name in group))
     return {
         "blocks": [{"name": setting_of(of[0]) if len(of) > 1 else of[0], "members": of} for of in groups],
         "ladders": ladders,
+        "recovered": _recovered(answer),
+        "margin": SMALLEST_DIFFERENCE,
         "rankings": summary["rankings"],
         "by_label": {metric["label"]: metric for metric in summary["metrics"]},
         "factors": [factor["name"] for factor in summary["data"]["factors"]][:MOST_COLUMNS],
+        "course": summary["tables"]["course"],
         "tests": summary["tables"].get("tests"),
         "steps": _shared_steps(answer["next_steps"], names),
+    }
+
+
+def _recovered(answer: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Of every representation and factor, the recovery by a direction as in the table of `Layers`, and the state."""
+    table = answer["layers"] or {"representations": (), "cells": {}}
+    places = {name: k for k, name in enumerate(table["representations"])}
+    return {
+        one["representation"]: {
+            row["factor"]: {
+                **row,
+                "value": row["readable" if row["rung"] == "implied" else "direction"],
+                **{"low": None, "high": None, "above_noise": True},
+                **(table["cells"][row["factor"]][places[one["representation"]]] if places else {}),
+            }
+            for row in one["factors"]
+        }
+        for one in answer["representations"]
     }
 
 

@@ -15,7 +15,7 @@ from unweave.evaluation import Evaluation
 from unweave.evaluation.results import GroupedScore, GroupedScores
 from unweave.report.answer import TextTable, settings_tested
 from unweave.sentences import MINUS, fixed, say
-from unweave.trust.comparison import tied_with_best
+from unweave.trust.comparison import never_below
 from unweave.trust.verdict_record import Level
 
 ESCAPES = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
@@ -220,7 +220,7 @@ def _cells_of_models(evaluation: Evaluation, label: str, intervals: bool, bold: 
     rows = {name: evaluation.row(label, name) for name in evaluation.representations}
     comparison = evaluation.data.comparison.get(label)
     doubted = {name for name, row in rows.items() if row is not None and row.level in DOUBTED}
-    best = tied_with_best(comparison.ties, doubted) if bold and comparison else ()
+    best = never_below(comparison, doubted) if bold else ()
     cells = []
     for name, row in rows.items():
         values = evaluation.values(label, name)

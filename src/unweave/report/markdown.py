@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unweave.evaluation import Evaluation
+from unweave.evaluation.loop import SMALLEST_DIFFERENCE
 from unweave.report.answer import Answer, ComparedAnswer, TextTable, whole_answer
 from unweave.report.summary import summarise
 from unweave.sentences import NOTHING, between, counted, fixed, listed, p_value, say
@@ -78,8 +79,11 @@ def _tables(answer: Answer) -> list[str]:
 
 
 def _comparison(answer: ComparedAnswer) -> list[str]:
-    parts = [] if answer.settings is None else [answer.settings.to_markdown().rstrip(), say("single_runs")]
+    parts = [] if answer.course is None else [plain(str(answer.course))]
+    parts += [] if answer.settings is None else [answer.settings.to_markdown().rstrip(), say("single_runs")]
     parts += [markdown_table(answer.table()), say("reading_of_representations")] if answer.order else []
+    if answer.differences is not None:
+        parts += [markdown_table(answer.differences), say("reading_of_differences", margin=SMALLEST_DIFFERENCE)]
     if answer.layers is not None:
         parts += [markdown_table(answer.layers.table()), answer.layers.reading]
     for question in answer.questions:

@@ -8,6 +8,7 @@ from html import escape
 
 from unweave.auditing.properties import Audit
 from unweave.evaluation import Evaluation
+from unweave.evaluation.loop import SMALLEST_DIFFERENCE
 from unweave.report.answer import Answer, ComparedAnswer, TextTable, whole_answer
 from unweave.score import Score
 from unweave.sentences import fixed, say
@@ -49,7 +50,12 @@ def _of_one(answer: Answer) -> Iterable[str]:
 def _of_several(answer: ComparedAnswer) -> Iterable[str]:
     if answer.settings is not None:
         yield f"{answer.settings.to_html()}<p>{escape(say('single_runs'))}</p>"
+    if answer.course is not None:
+        yield f"<p>{escape(str(answer.course))}</p>"
     yield html_table(answer.table())
+    if answer.differences is not None:
+        reading = say("reading_of_differences", margin=SMALLEST_DIFFERENCE)
+        yield html_table(answer.differences) + f"<p>{escape(reading)}</p>"
     if answer.layers is not None:
         yield html_table(answer.layers.table()) + f"<p>{escape(answer.layers.reading)}</p>"
     for question in answer.questions:

@@ -499,9 +499,10 @@ def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
     """Return what the page takes from the typed answer: tables, and the sentence with the parts of the ladder."""
     if isinstance(answer, ComparedAnswer):
         found = answer.settings
-        return (
+        tests = (
             {"tests": settings_tested(found, tuple(found.scores))} if found and any(found.differences.values()) else {}
         )
+        return {"course": str(answer.course or ""), **tests}
     shown = [plain_data(row) | {"leaks": row.leaks} for row in answer.shown_factors]
     return {"shown_factors": shown, "parts": answer.parts_sentence}
 

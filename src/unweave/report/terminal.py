@@ -19,6 +19,7 @@ from rich.text import Text
 
 from unweave.evaluation import Evaluation
 from unweave.evaluation.choose import question_of
+from unweave.evaluation.loop import SMALLEST_DIFFERENCE
 from unweave.report.answer import (
     ComparedQuestion,
     SharedReason,
@@ -240,6 +241,8 @@ def _one_representation(evaluation: Evaluation, width: int) -> Iterator[Renderab
 def _comparison(evaluation: Evaluation) -> Iterator[RenderableType]:
     answer = compared_answer(evaluation)
     yield Prose(answer.headline, style="bold")
+    if answer.course is not None:
+        yield Prose(str(answer.course))
     if answer.settings is not None:
         from unweave.report.tables import grouped_parts  # late: tables use this module
 
@@ -247,6 +250,11 @@ def _comparison(evaluation: Evaluation) -> Iterator[RenderableType]:
     if any(one.factors for one in answer.representations):
         yield text_columns(answer.table(), wrapped=("factors",))
         yield Prose(say("reading_of_representations"), style="dim")
+        yield Text()
+    if answer.differences is not None:
+        yield Text("Differences of the ladder", style="bold")
+        yield text_columns(answer.differences, wrapped=())
+        yield Prose(say("reading_of_differences", margin=SMALLEST_DIFFERENCE), style="dim")
         yield Text()
     if answer.layers is not None:
         yield Text("Recovery of each factor", style="bold")

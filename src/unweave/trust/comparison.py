@@ -172,6 +172,11 @@ class Comparison:
 
         return comparison_view(self)
 
+    @property
+    def apart(self) -> tuple[Difference, ...]:
+        """The significant differences; of each, ``first`` is the better one."""
+        return tuple(each for each in self.differences if each.p_value <= 1 - self.level)
+
     @checks_options
     def between(self, first: str, second: str) -> Difference:
         """The difference of these two representations, given in any order; the better one comes first in the result."""
@@ -180,6 +185,19 @@ class Comparison:
                 return found
         names = ", ".join(self.scores)
         raise OptionError(f"{first!r} and {second!r} were not compared: choose two of {names}.")
+
+
+def never_below(comparison: Comparison | None, doubted: Collection[str] = ()) -> tuple[str, ...]:
+    """Names that are not significantly below any other, if some differ; without doubted names.
+
+    >>> pairs = [Difference("a", "b", 0.1, 0.1, -0.1, 0.3, 0.5), Difference("b", "c", 0.3, 0.1, 0.1, 0.5, 0.01)]
+    >>> never_below(Comparison("mcc", 0.95, scores={"a": 0.9, "b": 0.8, "c": 0.5}, differences=tuple(pairs)))
+    ('a', 'b')
+    """
+    if comparison is None or not comparison.apart:
+        return ()
+    below = {each.second for each in comparison.apart}
+    return tuple(name for name in comparison.scores if name not in below and name not in doubted)
 
 
 @checks_options

@@ -62,12 +62,13 @@ class CheckStep:
 
 @dataclass(frozen=True)
 class Change:
-    """A score before and after a step."""
+    """A score before and after a step, and the number of rows that it ends at if it is about rows."""
 
     effect: Effect
     before: float
     after: float
     modelled: bool = False
+    n_rows: int = ENOUGH_ROWS
 
     @property
     def moved(self) -> float:
@@ -194,12 +195,12 @@ class Steps:
             (self.observed or self.real[0]).n_rows,
             self._mean(metric, self.halves or self.settling, score),
         )
-        enough = float(np.clip(3 * n_rows, ENOUGH_ROWS, SETTLED_ROWS))
+        enough = int(np.clip(3 * n_rows, ENOUGH_ROWS, SETTLED_ROWS))
         reach = (n_rows**-0.5 - enough**-0.5) / ((n_rows / 2) ** -0.5 - n_rows**-0.5)
         goes_on = float(np.clip(score.value + reach * (score.value - of_half), *score.bounds))
         if math.isnan(of_half) or abs(goes_on - score.value) <= abs(change.moved):
             return change
-        return Change(change.effect, score.value, goes_on)
+        return Change(change.effect, score.value, goes_on, n_rows=enough)
 
     def of_live_codes(self, metric: Choice, score: Score) -> float:
         """The score without collapsed codes; nan if no code has collapsed."""

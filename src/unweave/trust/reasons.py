@@ -11,7 +11,6 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.options import checks_options
 from unweave.score import Score
-from unweave.trust.counterpart import ENOUGH_ROWS
 from unweave.trust.diagnosis import Diagnosis, diagnose
 from unweave.trust.effects import EFFECTS, Change, Effects, Steps, steps_of
 from unweave.trust.floors import NoiseFloor
@@ -71,7 +70,7 @@ def reason_of_change(change: Change, score: Score, diagnosis: Diagnosis, steps: 
         after=after,
         further=further,
         rows_per_code=diagnosis.rows_per_code,
-        enough=ENOUGH_ROWS,
+        enough=change.n_rows,
     )
     return Reason(found, "rows per code", diagnosis.rows_per_code, section, None, f"{how}.rows_per_code")
 

@@ -32,7 +32,7 @@ class Level(StrEnum):
     """
 
     TRUST = "trust", "can be trusted on these data", "green", "#2a9d6f", "✓"
-    NOISE = "noise level", "at noise level (p > .05)", "", "", "", r"$^{\circ}$"
+    NOISE = "noise level", "at noise level", "", "", "", r"$^{\circ}$"
     CAUTION = "caution", "with caution", "yellow", "#d97706", "!", r"$^{\dagger}$"
     NO_VERDICT = "no verdict", "could not be checked"
     NOT_CHECKED = "not checked", "not checked"

@@ -16,7 +16,8 @@ from unweave.report import answer as compared_answer
 from unweave.report import answer as question_lines
 from unweave.report import answer as screening
 from unweave.report import answer as steps
-from unweave.report.answer import ComparedQuestion, Ranked
+from unweave.report.answer import ComparedQuestion, LadderParts, Ranked
+from unweave.sentences import MINUS
 from unweave.trust import Diagnosis, NoiseFloor, Verdict
 from unweave.trust.verdict_record import Level, Reason
 
@@ -219,3 +220,31 @@ def test_a_trusted_metric_that_answers_no_question_is_reported():
     found = evaluate(columns, columns + 0.3 * rng.normal(size=columns.shape), metrics=["mcc"])
     assert found.rows[0].level == "trust"
     assert f"mcc is {found['mcc'].value:.2f}" in found.answer["report"]
+
+
+@pytest.mark.parametrize(
+    ("own", "ends", "said"),
+    [
+        (0.01, (-0.01, 0.03), "0.01 (-0.01 to 0.03), not significantly better than a random mixing"),
+        (0.9, (0.8, 0.95), "0.90 (0.80 to 0.95), beyond those of a random mixing"),
+        (-0.1, (-0.2, 0.0), "-0.10 (-0.20 to 0.00), on average no better than a random mixing"),
+        (0.4, None, "0.40, beyond those of a random mixing"),
+    ],
+)
+def test_own_codes_are_beyond_a_random_mixing_only_if_their_interval_is_above_0(own, ends, said):
+    parts = LadderParts(0.5, own, 0.9, 0.9, {} if ends is None else {"own_codes": ends})
+    assert said in str(parts).replace(MINUS, "-")
+
+
+@pytest.mark.parametrize(("low", "high", "level"), [(-0.01, 0.03, "noise level"), (0.001, 0.03, "trust")])
+def test_an_identification_whose_interval_holds_0_is_at_noise_level(low, high, level):
+    """These codes beat permuted rows (p = .03) in both cases, and in the first no random mixing of the factors."""
+    z = np.random.default_rng([101, 4]).normal(size=(100, 2))
+    found = evaluate(z, z, metrics="identification", budget=3).rows[0]
+    interval = dataclasses.replace(found.interval, lower=low, upper=high)
+    floor = dataclasses.replace(found.noise_floor, p_value=0.03, draws=(0.0,) * 29)
+    made = dataclasses.replace(
+        found, score=dataclasses.replace(found.score, raw=0.01), interval=interval, noise_floor=floor
+    )
+    assert made.level == level
+    assert "not significantly better than a random mixing" in question_lines.noise_sentence(made)

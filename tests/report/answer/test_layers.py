@@ -12,7 +12,8 @@ from scipy import stats
 
 import unweave
 from unweave.evaluation.loop import compared_ladders
-from unweave.report.answer import answer_of, compared_answer, layers
+from unweave.report.answer import LayerCell, Layers, answer_of, compared_answer, course, layers
+from unweave.trust.comparison import Comparison, Difference
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +102,118 @@ def test_a_larger_value_by_lucky_axes_makes_neither_better(axes, apart):
     found = compared_ladders({"A": made_ladder(0.5, 0.6, axes), "B": made_ladder(0.2, 0.8, 0.5)}, 0.95)
     assert (found.ties == (("A",), ("B",))) is apart
     assert found.ties[0][0] == "A"
+
+
+def over_steps(n_rows=400):
+    """Codes that turn onto the factors over steps and get noisy at the end; the hue is lost for a while."""
+    rng = np.random.default_rng(101)
+    z = rng.normal(size=(n_rows, 2))
+    codes = {}
+    for step, angle, noise, lost in (
+        (10, 0.8, 0.1, 0),
+        (100, 0.8, 0.1, 1.2),
+        (1000, 0, 0.1, 0),
+        (2000, 0, 0.1, 0),
+        (3000, 0, 1.2, 0),
+    ):
+        turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        seen = z + np.array([0.0, lost]) * rng.normal(size=z.shape)
+        codes[f"ckpt_{step:06d}"] = seen @ turn + noise * rng.normal(size=z.shape)
+    return {"size": z[:, 0], "hue": z[:, 1]}, codes
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return unweave.compare(*over_steps(), metrics="identification")
+
+
+def test_what_training_does_is_said_in_every_output(trained):
+    answer = compared_answer(trained)
+    over = answer.course
+    assert over.best in ("ckpt_001000", "ckpt_002000")
+    assert (over.first, over.fallen) == ("ckpt_001000", "ckpt_003000")
+    assert len(over.dips) == 1
+    assert over.dips[0].startswith("hue (from ")
+    assert "ckpt_000100" in over.dips[0]
+    assert over.sentence in answer.report
+    assert answer.next_steps[0].startswith(f"Keep {over.best}")
+    assert f"comparison['{over.best}']" in answer.next_steps[-1]
+    assert not any("do not show what would help" in step for step in answer.next_steps)
+    for text in (str(trained), trained.to_markdown(), trained.to_html(), trained._repr_html_()):
+        assert "it falls significantly" in " ".join(html.unescape(text).split())
+
+
+def test_ordered_representations_are_in_their_order_and_others_best_first(trained, over_layers):
+    names = list(trained.representations)
+    assert [row[0] for row in compared_answer(trained).table().rows] == names
+    page = trained.to_html()
+    rows = re.findall(r'<th scope="row" data-sort="([^"]+)">', page.split('id="models"')[1].split("</table>")[0])
+    assert rows == names
+    assert re.findall(r'class="step"[^>]*><title>[^<]*</title>(\d+)<', page)[:5] == [
+        "10",
+        "100",
+        "1000",
+        "2000",
+        "3000",
+    ]
+    codes = over_steps()[1]
+    other = unweave.compare(
+        over_steps()[0], {"noisy": codes[names[-1]], "late": codes[names[3]]}, metrics="identification", quick=True
+    )
+    assert [row[0] for row in compared_answer(other).table().rows] == ["late", "noisy"]
+    assert compared_answer(other).course is None
+    # without tests, it is only said where the ladder is highest
+    untested = compared_answer(over_layers[0]).course
+    assert (untested.first, untested.fallen, untested.step) == ("", "", "")
+    assert "not tested" in untested.sentence
+
+
+def test_a_course_at_its_limits():
+    def made(values, p_value):
+        cells = tuple(LayerCell(value, None, None, "own direction", True) for value in (0.9, 0.8, 0.9))
+        worse = tuple(LayerCell(value, None, None, "own direction", True) for value in (0.9, 0.79, 0.91))
+        names = ("s1", "s2", "s3")
+        found = Layers("direction", names, {"x": cells, "y": worse}, 0.0, True, "", (1, 2, 3))
+        pairs = [Difference("s3", name, 0.1, 0.1, 0.0, 0.2, p_value) for name in names[:2]]
+        return course(
+            found, dict(zip(names, values, strict=True)), Comparison("ladder", 0.95, differences=tuple(pairs))
+        )
+
+    rises = made((0.1, 0.2, 0.9), 0.01)
+    assert (rises.best, rises.first, rises.fallen) == ("s3", "s3", "")
+    assert "significantly above all before it" in rises.sentence
+    assert [dip.split()[0] for dip in rises.dips] == ["y"]  # x falls by a tenth and no more
+    assert made((0.1, 0.2, 0.9), 0.06).first == "s1"
+
+
+def test_the_page_and_the_terminal_have_the_same_recoveries(trained):
+    table = layers(trained)
+    page = trained.to_html().split('class="models sortable heat recovered')[1].split("</table>")[0]
+    shown = re.findall(r'<td class="h\d+[^>]*>([^<]+)<', page)
+    text = [value for row in table.table().rows for value in row[1:]]
+    assert shown == text
+    assert "recovery by a direction of the codes" in trained.to_html()
+
+
+def test_differences_of_the_ladder_have_letters_and_both_kinds_of_test(trained):
+    answer = compared_answer(trained)
+    best = answer.order[0]
+    assert [row[0].split(" ")[0] for row in answer.differences.rows] == [best] * 4
+    first = trained.data.ladder_comparison.between(*answer.order[:2])
+    assert answer.differences.rows[0][1] == f"{first.difference:.3f}"
+    for text in (str(trained), trained.to_markdown(), trained.to_html(), trained._repr_html_()):
+        assert "corrected by Holm for the number of all pairs" in " ".join(html.unescape(text).split())
+    page = trained.to_html()
+    for name, letters in answer.letters.items():
+        assert f'<span class="small">{letters}</span>' in page.split(f'data-sort="{name}"')[1].split("</tr>")[0]
+
+
+def test_labels_of_many_steps_do_not_run_into_one_another():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(60, 2))
+    steps = {f"ckpt_{100_000 * k:08d}": z + rng.normal(size=z.shape) for k in range(1, 31)}
+    page = unweave.compare(z, steps, metrics="identification", quick=True).to_html()
+    drawn = page.split('<svg class="curves"')[1].split("</svg>")[0]
+    places = [float(x) for x in re.findall(r'class="step" x="([\d.]+)"', drawn)]
+    assert min(np.diff(places)) >= 7 * len("3000000")
+    assert max(places) == 600

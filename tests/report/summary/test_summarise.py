@@ -352,18 +352,18 @@ def chosen_with(*p_values, levels):
         (
             (0.3, 0.005, 0.2),
             ("trust",) * 3,
-            "Of 3 scores, 1 can be trusted on these data and 2 at noise level (p > .05).",
+            "Of 3 scores, 1 can be trusted on these data and 2 at noise level.",
         ),
-        ((0.3,), ("trust",), "Of 1 score, 1 at noise level (p > .05)."),
+        ((0.3,), ("trust",), "Of 1 score, 1 at noise level."),
         (
             (0.3, 0.005, 0.2),
             ("trust", "trust", "caution"),
-            "Of 3 scores, 1 can be trusted on these data and 2 at noise level (p > .05).",
+            "Of 3 scores, 1 can be trusted on these data and 2 at noise level.",
         ),
         (
             (0.3, 0.005, 0.005),
             ("trust", "trust", "caution"),
-            "Of 3 scores, 1 can be trusted on these data, 1 at noise level (p > .05) and 1 with caution.",
+            "Of 3 scores, 1 can be trusted on these data, 1 at noise level and 1 with caution.",
         ),
     ],
 )
