@@ -266,6 +266,7 @@ def test_a_tensor_that_never_becomes_numbers():
         ({"codes": [1, 2], "code_groups": {"g": ["z"]}}, "code_groups names 'z', which is not a code: use"),
         ({"codes": [1, 2], "code_groups": {"g": "code 0", "h": ["code 0"]}}, "Code 'code 0' is in two code groups"),
         ({"factors": [1, 2], "missing": "ignore"}, "missing='ignore' is not known: use 'refuse' or 'drop'"),
+        ({"factors": [1, 2], "missing": np.zeros(3)}, "is not known: use 'refuse' or 'drop'"),
     ],
     ids=str,
 )

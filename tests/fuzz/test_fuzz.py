@@ -50,8 +50,9 @@ def unclear(error):
     text = str(error)
     if not text.endswith((".", "?")):
         return "no sentence"
-    if len(text) > LONGEST_SENTENCE:
-        return f"{len(text)} characters"
+    longest = max(map(len, getattr(error, "problems", ()) or [text]))  # several problems are a numbered list
+    if longest > LONGEST_SENTENCE:
+        return f"{longest} characters"
     return "control characters" if any(ord(letter) < 32 or letter == "\x7f" for letter in text) else ""
 
 

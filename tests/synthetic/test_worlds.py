@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import sqrtm
 from scipy.stats import kstest, spearmanr
 from sklearn.neighbors import KNeighborsRegressor
 
@@ -76,6 +77,13 @@ def explained(inputs, target):
     dense = (np.abs(inputs[2000:]) < 2).all(axis=1)  # there are no near neighbours in the tails
     model = KNeighborsRegressor(5).fit(inputs[:2000], target[:2000])
     return model.score(inputs[2000:][dense], target[2000:][dense])
+
+
+def test_correlated_rows_do_not_depend_on_the_eigenvectors_that_a_processor_chooses():
+    # equal eigenvalues have arbitrary eigenvectors, but every correlation matrix has one symmetric root
+    correlation = np.array([[1.0, 0.7, 0.7], [0.7, 1.0, 0.7], [0.7, 0.7, 1.0]])
+    independent = Correlated(3, rho=0.0).sample(50, rng=4)
+    assert np.allclose(Correlated(3, rho=0.7).sample(50, rng=4), independent @ sqrtm(correlation).real)
 
 
 def test_marginals():

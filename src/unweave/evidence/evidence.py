@@ -434,7 +434,7 @@ class Evidence(Derivable):
         n_given, self.notes = given.n_rows, given.notes
         asked = [str(each) for each in given.notes if each.kind == "asked"]
         missing = options.get("missing", "refuse")
-        if missing == "drop" or all(np.isfinite(table.sum_of_squares) for table in given.tables.values()):
+        if str(missing) == "drop" or all(np.isfinite(table.sum_of_squares) for table in given.tables.values()):
             for each in self.notes:  # otherwise an error states the questions
                 note(str(each))
         # kinds are inferred from all given rows, so that they do not depend on where codes are missing

@@ -484,15 +484,15 @@ def rotated_total_correlation(evidence: Evidence, sampling: Sampling) -> FloatAr
     rows = np.flatnonzero(found.resolved)[: max(1, int(MOST_PRODUCTS // found.n_latents**3))]
     rng, totals = random_stream(sampling.seed, "rotated latents"), []
     with np.errstate(all="ignore"):  # a latent without effect gives nan
-        lengths = found.log_lengths[rows] - found.log_lengths[rows].mean(
-            axis=1, keepdims=True
-        )  # a common scale cancels
+        lengths = found.log_lengths[rows] - found.log_lengths[rows].mean(axis=1, keepdims=True)  # a scale cancels
         grams = found.cosines[rows] * np.exp(lengths[:, :, None] + lengths[:, None, :])
         for _ in range(N_ROTATIONS):
             rotation = np.linalg.qr(rng.normal(size=(found.n_latents, found.n_latents)))[0]
             squares = ((grams @ rotation) * rotation).sum(axis=1)
             totals.append(float((np.log(squares).sum(axis=1) / 2 - found.log_directions[rows]).mean()))
-    return np.maximum([np.mean(totals), *np.quantile(totals, [0.025, 0.975])], 0.0)
+        mean = float(np.mean(totals))
+    ends = np.quantile(totals, [0.025, 0.975]) if math.isfinite(mean) else [mean, mean]  # not of differences of inf
+    return np.maximum([mean, *ends], 0.0)
 
 
 def traversals(

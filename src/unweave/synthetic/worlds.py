@@ -269,8 +269,8 @@ class Causal(NumberedFactors):
 def _gaussian(correlation: FloatArray, n_rows: int, rng: Rng) -> FloatArray:
     """Rows drawn from N(0, correlation); the correlation matrix may be singular."""
     values, vectors = np.linalg.eigh(correlation)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    return world_stream(rng, n_rows).normal(size=(n_rows, values.size)) @ root.T
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # unlike eigenvectors, the same on all processors
+    return world_stream(rng, n_rows).normal(size=(n_rows, values.size)) @ root
 
 
 @dataclass(frozen=True)
