@@ -74,8 +74,12 @@ class BinnedCodes:
 
 def bin_numbers(edges: Sequence[FloatArray], codes: FloatArray) -> Bytes:
     """Number of edges below every entry (codes x rows)."""
-    found = [np.searchsorted(cut, column) for cut, column in zip(edges, codes.T, strict=True)]
-    return np.stack(found).astype(np.uint8)
+    found = np.empty(codes.shape[::-1], dtype=np.uint8)
+    for own, cut, column in zip(found, edges, codes.T, strict=True):
+        order = np.argsort(column)  # the edges are then searched among the entries, of which there are more
+        until = np.searchsorted(column[order], cut, side="right")
+        own[order] = np.repeat(np.arange(len(cut) + 1, dtype=np.uint8), np.diff(until, prepend=0, append=len(column)))
+    return found
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,10 @@ class LinearDesign:
         energies = self.energies[kept]
         return replace(self, energies=energies, vectors=self.vectors[:, kept], burdens=energies / n_rows)
 
+    def prepared(self, n_rows: int) -> LinearDesign:
+        """The design of a probe: whitened with at least five rows per code."""
+        return self.whitened(n_rows) if n_rows >= ROWS_PER_CODE * len(self.scale) else self
+
     def fit(self, codes: FloatArray, targets: FloatArray, seed: int = 0) -> FittedLinear:
         """Fit all targets with the codes of this design; ``seed`` is not used."""
         intercept = targets.mean(axis=0)
@@ -102,9 +106,7 @@ class Linear(ByIndicators):
 
     def prepared(self, codes: FloatArray) -> LinearDesign:
         """A design; with at least five rows per code, its predictions do not depend on the basis of the codes."""
-        n_rows, n_codes = codes.shape
-        design = self.design(codes)
-        return design.whitened(n_rows) if n_rows >= ROWS_PER_CODE * n_codes else design
+        return self.design(codes).prepared(len(codes))
 
     def largest_sparse_fit(self) -> int:
         """Largest min(rows, codes) of a `SparseTable` that the probe fits: the size of its Gram matrix."""

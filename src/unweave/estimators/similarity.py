@@ -46,7 +46,7 @@ def whitener(gram: FloatArray) -> tuple[FloatArray, int]:
     >>> np.abs(white.T).tolist(), n_main
     ([[0.5, 0.0]], 1)
     """
-    values, vectors = linalg.eigh(gram)
+    values, vectors = linalg.eigh(gram, driver="evd")  # the fastest one
     values, vectors = values[::-1], vectors[:, ::-1]
     varying = int((values > SMALLEST_EIGENVALUE * max(values[0], 0.0)).sum())
     n_main = int(np.searchsorted(np.cumsum(values), KEPT_VARIANCE * values.sum())) + 1
@@ -66,15 +66,17 @@ def projection_weighted(whitened: FloatArray, with_white: FloatArray, *, rough: 
     """PWCCA: canonical correlations weighted by the absolute covariance of each canonical variate of X with X.
 
     ``with_white`` are the covariances of X with its whitened columns, Gxx W. A ``rough`` result, to about six digits,
-    takes a third of the time.
+    uses squares in single precision and takes a fifth of the time.
 
     >>> round(projection_weighted(np.diag([1.0, 0.0]), np.diag([3.0, 1.0])), 3)
     0.75
     """
     if rough:
-        squares, left = linalg.eigh(whitened @ whitened.T)
+        single = whitened.astype(np.float32)
+        squares, left = linalg.eigh(single @ single.T, driver="evd")
         n_variates = min(whitened.shape)
-        correlations, left = np.sqrt(np.maximum(squares[-n_variates:], 0.0)), left[:, -n_variates:]
+        correlations = np.sqrt(np.maximum(squares[-n_variates:], 0.0), dtype=np.float64)
+        left = left[:, -n_variates:].astype(np.float64)
     else:
         left, correlations, _ = np.linalg.svd(whitened, full_matrices=False)
     weights = np.abs(with_white @ left).sum(0)

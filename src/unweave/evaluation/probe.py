@@ -17,7 +17,7 @@ from unweave.arrays import FloatArray, Rows
 from unweave.codec import plain_data
 from unweave.errors import InputError, OptionError
 from unweave.estimators.boosting import BINS, FEW_BINS, BinnedCodes, Boosting, bin_numbers
-from unweave.estimators.linear_probes import Linear
+from unweave.estimators.linear_probes import Linear, LinearDesign
 from unweave.estimators.probes import Probe
 from unweave.estimators.protocols import own_or_default
 from unweave.evaluation.loop import paired_evidences
@@ -41,6 +41,8 @@ SHARES = (1 / 16, 1 / 4)  # of the training rows, for the learning curve
 N_ORDERS = 199  # random orders of the held-out rows, for p-values
 
 COLUMNS_DRAWN = 400  # target columns with a random pairing that are fitted; 19 pairings of up to 21 columns
+
+FITS_TOGETHER = ("linear", "kernel")  # probes that fit all random pairings at once
 
 ROWS_DRAWN = 2000  # held-out rows of a random pairing that are enough for a probe that fits every pairing on its own
 
@@ -210,55 +212,94 @@ def _probe_in_words(row: ProbeRow) -> str:
     return f"{row.probe} from {row.layer} {fixed(row.value, 2)} ({fixed(row.lower, 2)} to {fixed(row.upper, 2)})"
 
 
+MOST_COMPONENTS = 30
+
+
+class _Training:
+    """Training codes of one fold, with their design and largest principal components, which probes share."""
+
+    def __init__(self, codes: FloatArray) -> None:
+        self.codes = codes
+
+    @functools.cached_property
+    def design(self) -> LinearDesign:
+        """Centres, scales and eigenvectors of the codes."""
+        return Linear().design(self.codes)
+
+    @functools.cached_property
+    def variances(self) -> FloatArray:
+        """Variances of the largest principal components of the standardised codes."""
+        return np.asarray(self.design.energies[self._largest] / len(self.codes))
+
+    @functools.cached_property
+    def scores(self) -> FloatArray:
+        """Principal components of the training rows."""
+        return self._scores(self.codes)
+
+    def components(self, given: FloatArray) -> FloatArray:
+        """The same components of other rows."""
+        return self.scores if given is self.codes else self._scores(given)
+
+    @functools.cached_property
+    def _largest(self) -> Rows:
+        energies = self.design.energies
+        largest = np.argsort(-energies, kind="stable")[:MOST_COMPONENTS]
+        return np.asarray(largest[energies[largest] > 1e-10 * max(float(energies.max()), 1e-300)])
+
+    @functools.cached_property
+    def _turn(self) -> FloatArray:
+        codes, design = self.codes, self.design
+        turn = design.vectors[:, self._largest]
+        if codes.shape[1] > codes.shape[0]:
+            turn = ((codes - design.centre) / design.scale).T @ turn / np.sqrt(design.energies[self._largest])
+        return turn
+
+    def _scores(self, given: FloatArray) -> FloatArray:
+        standardised = given - self.design.centre
+        standardised /= self.design.scale
+        return np.asarray(standardised @ self._turn)
+
+
 Predict = Callable[[FloatArray], FloatArray]  # codes to targets
 
-Fit = Callable[[FloatArray], Callable[[FloatArray], Predict]]  # training codes, then training targets, to predictions
+Fit = Callable[[_Training], Callable[[FloatArray], Predict]]  # training codes, then training targets, to predictions
 
 
 def _by_probe(recipe: Probe, seed: int) -> Fit:
-    def fit(codes: FloatArray) -> Callable[[FloatArray], Predict]:
-        prepared = own_or_default(Probe.prepared, recipe)(codes)
-        return lambda targets: prepared.fit(codes, targets, seed).predict
+    def fit(training: _Training) -> Callable[[FloatArray], Predict]:
+        prepared = own_or_default(Probe.prepared, recipe)(training.codes)
+        return lambda targets: prepared.fit(training.codes, targets, seed).predict
 
     return fit
 
 
-MOST_COMPONENTS = 30
-
-
-def _components(codes: FloatArray) -> tuple[Predict, FloatArray]:
-    """Map of codes to the largest principal components of the standardised training codes, and their variances."""
-    design = Linear().design(codes)
-    largest = np.argsort(-design.energies, kind="stable")[:MOST_COMPONENTS]
-    largest = largest[design.energies[largest] > 1e-10 * max(float(design.energies.max()), 1e-300)]
-    turn = design.vectors[:, largest]
-    if codes.shape[1] > codes.shape[0]:
-        turn = ((codes - design.centre) / design.scale).T @ turn / np.sqrt(design.energies[largest])
-    variances = np.asarray(design.energies[largest] / len(codes))
-    return lambda given: np.asarray((given - design.centre) / design.scale @ turn), variances
+def _linear(training: _Training) -> Callable[[FloatArray], Predict]:
+    """The probe of the metric `r2`."""
+    design = training.design.prepared(len(training.codes))
+    return lambda targets: design.fit(training.codes, targets).predict
 
 
 N_CENTRES, WIDTHS = 200, (0.5, 2.0)  # widths are multiples of the median squared distance
 
 
-def _kernel(codes: FloatArray) -> Callable[[FloatArray], Predict]:
+def _kernel(training: _Training) -> Callable[[FloatArray], Predict]:
     """Ridge regression on radial functions of principal components around random training rows.
 
     Functions of two widths, of components as they are and scaled to the same variance, share one ridge regression,
     whose penalty generalised cross-validation chooses.
     """
-    components, variances = _components(codes)
+    codes, variances = training.codes, training.variances
     chosen = random_stream(0, "centres of the kernel probe").permutation(len(codes))[:N_CENTRES]
-    centres = components(codes[chosen])
+    centres = training.components(codes[chosen])
     scales = [np.sqrt(variances)] + ([np.ones(variances.size)] if variances.size > 6 else [])
     middles = [max(float(np.median(_distances(centres / s, centres / s))), 1e-300) for s in scales]
 
     def functions(given: FloatArray) -> FloatArray:
-        found = components(given)
+        found = training.components(given)
         parts = [found]
         for scale, middle in zip(scales, middles, strict=True):
             distances = _distances(found / scale, centres / scale)
-            parts += [np.exp(-distances / (width * middle)) for width in WIDTHS]
+            parts += [np.exp(distances / (-width * middle)) for width in WIDTHS]
         return np.hstack(parts)
 
     seen = functions(codes)
@@ -267,14 +308,15 @@ def _kernel(codes: FloatArray) -> Callable[[FloatArray], Predict]:
 
     def fit(targets: FloatArray) -> Predict:
         fitted = design.fit(seen, targets)
-        return lambda given: fitted.predict(functions(given))
+        return lambda given: fitted.predict(seen if given is codes else functions(given))
 
     return fit
 
 
 def _distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
-    squares = np.square(rows).sum(axis=1)[:, None] + np.square(centres).sum(axis=1)
-    return np.maximum(squares - 2 * rows @ centres.T, 0.0)
+    found = np.square(rows).sum(axis=1)[:, None] + np.square(centres).sum(axis=1)
+    found -= rows @ (2 * centres.T)
+    return np.maximum(found, 0.0, out=found)
 
 
 BOOSTING = Boosting(n_trees=60, depth=3, learning_rate=0.15, min_leaf=5)
@@ -287,31 +329,32 @@ def _bins(n_rows: int) -> int:
     return FEW_BINS if n_rows < FEW_ROWS_OF_TREES else BINS
 
 
-def _boosted(codes: FloatArray) -> Callable[[FloatArray], Predict]:
+def _boosted(training: _Training) -> Callable[[FloatArray], Predict]:
     """Boosted trees on all codes or, of many, on the 40 that depend most on a target and on principal components.
 
     Dependence is the correlation of the code, or of its distance from the median, with the target. Every target has
     codes of its own, so that its score does not depend on other factors.
     """
+    codes = training.codes
     if codes.shape[1] <= MOST_CODES_OF_TREES + MOST_COMPONENTS:
         edges = BinnedCodes.edges_of(codes, _bins(len(codes)))
         binned = BinnedCodes.at(edges, bin_numbers(edges, codes))
         return lambda targets: BOOSTING.fit(binned, targets).predict
-    components = _components(codes)[0]
     views = np.hstack([codes, np.abs(codes - np.median(codes, axis=0))])
     views -= views.mean(axis=0)
-    norms = np.linalg.norm(views, axis=0)
-    views /= np.where(norms > 0, norms, np.inf)
+    norms = np.sqrt(np.einsum("ij,ij->j", views, views))
+    norms[norms == 0] = np.inf
 
     def fit(targets: FloatArray) -> Predict:
-        likeness = [np.square((z - z.mean()) @ views).reshape(2, -1).max(axis=0) for z in targets.T]
+        likeness = np.square((targets - targets.mean(axis=0)).T @ views / norms)
+        likeness = likeness.reshape(len(likeness), 2, -1).max(axis=1)
         chosen = [np.sort(np.argsort(-each, kind="stable")[:MOST_CODES_OF_TREES]) for each in likeness]
         every, places = np.unique(np.concatenate(chosen), return_inverse=True)  # targets share the bins of codes
-        scores = np.arange(every.size, every.size + components(codes[:1]).shape[1])
+        scores = np.arange(every.size, every.size + training.variances.size)
         used = [np.concatenate([own, scores]) for own in places.reshape(len(chosen), -1)]
 
         def inputs(given: FloatArray) -> FloatArray:
-            return np.hstack([given[:, every], components(given)])
+            return np.hstack([given[:, every], training.components(given)])
 
         seen = inputs(codes)
         edges = BinnedCodes.edges_of(seen, _bins(len(seen)))
@@ -322,7 +365,7 @@ def _boosted(codes: FloatArray) -> Callable[[FloatArray], Predict]:
         ]
 
         def predict(given: FloatArray) -> FloatArray:
-            found = bin_numbers(edges, inputs(given))
+            found = bins if given is codes else bin_numbers(edges, inputs(given))
             return np.hstack([trees.predict_binned(found[own]) for own, trees in zip(used, fits, strict=True)])
 
         return predict
@@ -330,7 +373,7 @@ def _boosted(codes: FloatArray) -> Callable[[FloatArray], Predict]:
     return fit
 
 
-PROBES: dict[str, Fit] = {"linear": _by_probe(Linear(), 0), "kernel": _kernel, "boosted": _boosted}
+PROBES: dict[str, Fit] = {"linear": _linear, "kernel": _kernel, "boosted": _boosted}
 
 
 @checks_options
@@ -406,10 +449,7 @@ def probe(
         n_rows, n_units = max(n_rows, task.evidence.n_rows), max(n_units, int(task.units.max()) + 1)
         with one_thread():
             rows += [
-                row
-                for name in names
-                for label, fit in recipes.items()
-                for row in task.rows(name, label, fit, part["layer", name].codes, _codes(part, name))
+                row for name in names for row in task.rows(name, recipes, part["layer", name].codes, _codes(part, name))
             ]
     factor_names = next(iter(found.values())).factor_names
     ordered = sorted(rows, key=lambda row: factor_names.index(row.factor))
@@ -509,14 +549,22 @@ class _Task:
             )
         self.folds, self.is_tested = [folds[k] for k in used], self.is_tested[used]
 
-    def rows(self, layer: str, name: str, fit: Fit, codes: FloatArray, twin: FloatArray | None) -> Iterator[ProbeRow]:
-        """The rows of all factors for one layer and probe."""
-        is_cheap = name in ("linear", "kernel")  # others fit every pairing on its own
-        n_draws = len(self.pairings) if is_cheap else 1
-        orders = [*self.pairings[:n_draws], *self.controls[:n_draws]]
-        whole = self._predicted(fit, codes, orders, most_drawn=math.inf if is_cheap else ROWS_DRAWN)
-        curves = [*(self._predicted(fit, codes, [], share) for share in SHARES), whole]
-        baseline = _Predictions(self) if twin is None else self._predicted(fit, twin, [])
+    def rows(
+        self, layer: str, recipes: Mapping[str, Fit], codes: FloatArray, twin: FloatArray | None
+    ) -> Iterator[ProbeRow]:
+        """The rows of all factors and probes for one layer."""
+        whole = self._predicted(recipes, codes, drawn=True)
+        curves = [*(self._predicted(recipes, codes, share) for share in SHARES), whole]
+        baseline = {} if twin is None else self._predicted(recipes, twin)
+        for name in recipes:
+            sizes = [curve[name] for curve in curves if curve[name].size]
+            yield from self._rows_of_probe(layer, name, sizes, baseline.get(name, _Predictions(self)))
+
+    def _rows_of_probe(
+        self, layer: str, name: str, curve: list[_Predictions], baseline: _Predictions
+    ) -> Iterator[ProbeRow]:
+        whole, n_orders = curve[-1], len(self._orders(name))
+        n_draws = n_orders // 2 if self.controls else n_orders
         for place, j in enumerate(self.varying):
             value = whole.value(place)
             reach = self._reach(*whole.sums(place), value)
@@ -524,33 +572,42 @@ class _Task:
                 *(self.evidence.factor_names[j], layer, name, value, value - reach, min(value + reach, 1.0)),
                 p_value=whole.p_value(place),
                 floor=whole.value(place, range(1, n_draws + 1)),
-                control=whole.value(place, range(len(orders) - n_draws + 1, len(orders) + 1)),
+                control=whole.value(place, range(n_orders - n_draws + 1, n_orders + 1)),
                 baseline=baseline.value(place),
                 accuracy=whole.accuracy(place) if self.evidence.kinds[j].is_categorical else math.nan,
-                curve=tuple((curve.size, curve.value(place)) for curve in curves if curve.size),
+                curve=tuple((part.size, part.value(place)) for part in curve),
                 n_rows=self.evidence.n_rows,
             )
         for constant in self.evidence.constant_factors:
             yield ProbeRow(constant, layer, name, math.nan)
 
-    def _predicted(
-        self, fit: Fit, codes: FloatArray, orders: list[Rows], share: float = 1.0, most_drawn: float = math.inf
-    ) -> _Predictions:
-        """Held-out predictions of the targets, and of the targets in these orders; empty with too few training rows.
+    def _orders(self, name: str) -> list[Rows]:
+        """Orders of the targets for the floor of a probe, and then for its control task; one each if it is dear."""
+        n_draws = len(self.pairings) if name in FITS_TOGETHER else 1
+        return [*self.pairings[:n_draws], *self.controls[:n_draws]]
 
-        The other orders are predicted fold by fold until ``most_drawn`` rows are.
+    def _predicted(
+        self, recipes: Mapping[str, Fit], codes: FloatArray, share: float = 1.0, *, drawn: bool = False
+    ) -> dict[str, _Predictions]:
+        """Held-out predictions of the targets by every probe, and of random pairings if they are ``drawn``.
+
+        They are empty if there are too few training rows. A probe that fits every pairing on its own predicts them
+        fold by fold until there are enough rows.
         """
-        both = np.hstack([self.targets, *(self.targets[order] for order in orders)])
-        found, n_drawn = _Predictions(self), 0
+        found = {name: _Predictions(self) for name in recipes}
         for train, test in self.folds:
             kept = train[self.place[train] < share] if share < 1 else train
             if share < 1 and kept.size < FEWEST_UNITS:
-                return _Predictions(self)
-            targets, n_drawn = both if n_drawn < most_drawn else self.targets, n_drawn + test.size
-            predict = fit(codes[kept])(targets[kept])
-            seen = functools.partial(predict, codes[kept])
-            predicted = near_training_targets(targets[kept], predict(codes[test]), seen)
-            found.add(test, predicted, targets[test], targets[kept])
+                return {name: _Predictions(self) for name in recipes}
+            training, held_out = _Training(codes[kept]), codes[test]
+            for name, fit in recipes.items():
+                is_enough = not drawn or (name not in FITS_TOGETHER and found[name].n_rows >= ROWS_DRAWN)
+                orders = [] if is_enough else self._orders(name)
+                both = np.hstack([self.targets, *(self.targets[order] for order in orders)])
+                predict = fit(training)(both[kept])
+                seen = functools.partial(predict, training.codes)
+                predicted = near_training_targets(both[kept], predict(held_out), seen)
+                found[name].add(test, predicted, both[test], both[kept])
         return found
 
     def _reach(self, errors: FloatArray, deviations: FloatArray, value: float) -> float:
@@ -579,13 +636,13 @@ class _Predictions:
 
     def __init__(self, task: _Task) -> None:
         self.task = task
-        self.size = 0  # training rows of the first fold
+        self.size, self.n_rows = 0, 0  # training rows of the first fold, and rows predicted so far
         self.folds: list[tuple[Rows, FloatArray, FloatArray, FloatArray]] = []
 
     def add(self, rows: Rows, predicted: FloatArray, targets: FloatArray, training: FloatArray) -> None:
         """Predictions of one more fold."""
         mean = training.mean(axis=0)
-        self.size = self.size or len(training)
+        self.size, self.n_rows = self.size or len(training), self.n_rows + rows.size
         self.folds.append((rows, predicted - mean, targets - mean, mean))
 
     def tested(self, place: int, draw: int = 0) -> tuple[Rows, FloatArray, FloatArray]:

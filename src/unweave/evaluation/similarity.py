@@ -225,7 +225,7 @@ def similarity(
 
 def _without_overflow(table: FloatArray) -> FloatArray:
     """The table divided by a power of two if fourth powers of its entries would overflow or underflow."""
-    exponent = int(np.frexp(np.abs(table).max())[1])
+    exponent = int(np.frexp(max(table.max(), -table.min()))[1])
     return np.ldexp(table, -exponent) if abs(exponent) > LARGEST_EXPONENT else table
 
 
@@ -351,13 +351,15 @@ def _jackknife_errors(
 ) -> FloatArray:
     """Standard errors from leaving out blocks of rows; cross-products are updated and not computed again."""
     n, values = len(x), []
-    for block in np.array_split(np.arange(n), n_blocks):
-        rest = n - block.size
+    blocks = np.array_split(np.arange(n), n_blocks)
+    shifts = [np.array([-table[block].sum(0) / (n - block.size) for block in blocks]) for table in (x, y)]
+    along_x, along_y = (table @ shift.T for table, shift in zip((x, y), shifts, strict=True))
+    for block, shift_x, shift_y, of_x, of_y in zip(blocks, *shifts, along_x.T, along_y.T, strict=True):
+        rest = n - block.size  # and the shifts are the means of the rows that are left
         ours, theirs = x[block], y[block]
-        shift_x, shift_y = -ours.sum(0) / rest, -theirs.sum(0) / rest  # means of the rows that are left
         squares = [
-            np.delete(of_rows - 2 * (table @ shift) + shift @ shift, block)
-            for of_rows, table, shift in ((products.squares_x, x, shift_x), (products.squares_y, y, shift_y))
+            np.delete(of_rows - 2 * along + shift @ shift, block)
+            for of_rows, along, shift in ((products.squares_x, of_x, shift_x), (products.squares_y, of_y, shift_y))
         ]
         grams = []
         left = across - ours.T @ theirs - rest * np.outer(shift_x, shift_y)
