@@ -242,7 +242,7 @@ def _change(curve: list[Point], scores: Scores, kind: str = "change") -> list[Pr
     """P1: the largest difference of mean scores between two correlations, or between two numbers of rows."""
     if len(curve) < 2:
         return []
-    by_mean = sorted(curve, key=lambda point: _mean(scores[point]))
+    by_mean = sorted(curve, key=lambda point: _level(scores[point]))
     return [_row(kind, by_mean[-1], by_mean[0], scores, counts=curve[0].series != APART)]
 
 
@@ -263,7 +263,7 @@ def _distances(curve: list[Point], scores: Scores, kind: str, base_x: float) -> 
     """P3 and levels: the absolute differences from the mean score at ``base_x``."""
     base = next((point for point in curve if point.x == base_x), None)
     pairs = [(base, point) for point in curve if base is not None and point is not base]
-    by_mean = [sorted(pair, key=lambda point: _mean(scores[point])) for pair in pairs]
+    by_mean = [sorted(pair, key=lambda point: _level(scores[point])) for pair in pairs]
     return [_row(kind, higher, lower, scores) for lower, higher in by_mean]
 
 
@@ -336,6 +336,11 @@ def _possible_dropping(rows: Sequence[PropertyRow], incomplete: bool) -> set[int
 
 def _mean(by_seed: Mapping[int, float]) -> float:
     return float(np.mean(list(by_seed.values())))
+
+
+def _level(by_seed: Mapping[int, float]) -> int:
+    # scores that differ by rounding are equal, so that points have the same order on every processor
+    return round(_mean(by_seed) / ROUNDING)
 
 
 AXES: dict[str, str] = {"P1": "rho", "P2": "free factors dropped", "P3": "m/d", "P4": "m/n", "rows": "n"}
