@@ -208,8 +208,9 @@ def test_runs_without_factors_are_named_by_their_files(passed, folder):
     np.savez(folder / "there" / "one.npz", codes=CODES)
     place = "unweave.evaluation.unlabelled:unlabelled"
     [runs], options = passed(place, "unlabelled", "one.npz", "two.npz", "--seed=3")
-    assert (list(runs), options) == (["one", "two"], {"rng": 3})
-    [runs], _ = passed(place, "unlabelled", "one.npz", "there/one.npz")
+    assert (list(runs), options) == (["one", "two"], {"similarity": False, "rng": 3})
+    [runs], options = passed(place, "unlabelled", "one.npz", "there/one.npz", "--similarity")
+    assert options["similarity"]
     assert list(runs) == ["one.npz", str(Path("there/one.npz"))]
 
 

@@ -97,6 +97,24 @@ def test_command(tmp_path):
     assert CliRunner().invoke(main, ["unlabelled", files[0], files[0]]).exit_code == 2
 
 
+def test_similarities_of_all_pairs_join_the_runs(tmp_path):
+    rng = np.random.default_rng(0)
+    runs = {f"run{k}": rng.normal(size=(60, 3)) for k in range(3)}
+    found = unweave.unlabelled(runs, similarity=True, rng=4)
+    assert found.similarity == unweave.similarity(runs, rng=4)
+    assert str(found).endswith(str(found.similarity))
+    assert unweave.unlabelled(runs).similarity is None
+    for name, codes in runs.items():
+        np.savez(tmp_path / f"{name}.npz", codes=codes)
+    command = ["unlabelled", *(str(tmp_path / f"{name}.npz") for name in runs), "--seed=4"]
+    told = json.loads(CliRunner().invoke(main, [*command, "--similarity", "--json"]).output)
+    assert told["similarity"]["rows"][0]["value"] == found.similarity.rows[0].value
+    printed = CliRunner().invoke(main, [*command, "--picture", str(tmp_path / "cka.png")]).output
+    assert "procrustes" in printed
+    assert (tmp_path / "cka.png").read_bytes()[:4] == b"\x89PNG"
+    assert "only one representation" in CliRunner().invoke(main, [*command[:2], "--similarity"]).output
+
+
 def test_the_linear_agreement_is_the_mean_of_both_directions():
     wide = np.column_stack([CODES[:300], RNG.normal(size=(300, 2))])
     (pair,) = unweave.unlabelled({"a": CODES[:300, :2], "b": wide}, rng=3).pairs

@@ -628,6 +628,8 @@ def probe(files: tuple[Path, ...], factors_from: Path | None, **options: Any) ->
 @click.argument("files", type=A_PATH, nargs=-1, required=True)
 @option("--codes NAMES", "Columns or arrays to use as codes.")
 @option("--codes-std NAME", "Array with the standard deviations of the codes' posterior. [default: codes_std]")
+@option("--similarity", "Compare all pairs by CKA, CCA, Procrustes and other measures, too.", is_flag=True)
+@option("--picture", "Draw the matrix of calibrated CKA into this file (.png, .pdf, .svg).", A_PATH)
 @option("--seed", "Seed of the train and test split for the linear agreement.", int, default=0)
 @json_option
 def unlabelled(files: tuple[Path, ...], **options: Any) -> None:
@@ -644,10 +646,19 @@ def unlabelled(files: tuple[Path, ...], **options: Any) -> None:
             name: read_codes(path, names_in(options["codes"]), options["codes_std"])
             for name, path in zip(_distinct_labels(files, "run"), files, strict=True)
         }
-        description = described(runs, rng=options["seed"])
+        if options["picture"]:
+            check_picture(options["picture"])
+        wanted = options["similarity"] or options["picture"] is not None
+        description = described(runs, similarity=wanted, rng=options["seed"])
+        if options["picture"] and description.similarity:
+            from unweave.report.figures.geometry import save
+
+            save(description.similarity.plot(), options["picture"])
         if options["as_json"]:
             click.echo(json.dumps(description.to_dict(), allow_nan=False))
             return
         from unweave.report.tables import unlabelled_table
 
         print_wide(unlabelled_table(description))
+        if description.similarity:
+            click.echo(f"\n{description.similarity}")

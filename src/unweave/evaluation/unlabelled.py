@@ -22,6 +22,8 @@ from unweave.estimators.correlation import (
     matched_correlation_by_chance,
     total_correlation,
 )
+from unweave.evaluation.similarity import Similarity
+from unweave.evaluation.similarity import similarity as similarity_of
 from unweave.evidence import Evidence
 from unweave.metrics import CATALOGUE
 from unweave.metrics.matrices import correlation_matrix
@@ -70,6 +72,7 @@ class Unlabelled:
     n_rows: int
     runs: dict[str, RunFacts]
     pairs: tuple[RunPair, ...] = ()
+    similarity: Similarity | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; nan becomes null."""
@@ -81,11 +84,12 @@ class Unlabelled:
     def __str__(self) -> str:
         from unweave.report.tables import plain_text, unlabelled_table  # late: report is above evaluation
 
-        return plain_text(unlabelled_table(self))
+        similarities = "" if self.similarity is None else f"\n\n{self.similarity}"
+        return plain_text(unlabelled_table(self)) + similarities
 
 
 @checks_options
-def unlabelled(runs: Mapping[str, object] | object, *, rng: int = 0) -> Unlabelled:
+def unlabelled(runs: Mapping[str, object] | object, *, similarity: bool = False, rng: int = 0) -> Unlabelled:
     """Compare runs of the same samples without any factor.
 
     Parameters
@@ -93,8 +97,11 @@ def unlabelled(runs: Mapping[str, object] | object, *, rng: int = 0) -> Unlabell
     runs : mapping of name to codes (n x m) or `Posterior`
         Codes of the same samples in the same order, such as those of several seeds of one model. Agreement needs at
         least two runs.
+    similarity : bool
+        Whether to compare all pairs by the measures of `unweave.similarity` as well, such as CKA. They are calibrated
+        against rows in random order, which takes seconds for thousands of rows and hundreds of codes.
     rng : int
-        Seed of the split for the linear agreement.
+        Seed of the split for the linear agreement, and of the similarities.
 
     Examples
     --------
@@ -128,7 +135,8 @@ def unlabelled(runs: Mapping[str, object] | object, *, rng: int = 0) -> Unlabell
             scores={name: CATALOGUE[name](evidence).value for name in OF_A_POSTERIOR if evidence.posterior is not None},
             ranking=float(np.median(rankings)) if rankings else math.nan,
         )
-    return Unlabelled(sizes.pop(), facts, pairs)
+    codes = {name: evidence.codes for name, evidence in evidences.items()}
+    return Unlabelled(sizes.pop(), facts, pairs, similarity_of(codes, rng=rng) if similarity else None)
 
 
 def _active(evidence: Evidence) -> list[int]:
