@@ -411,3 +411,43 @@ def test_tests_of_noise_share_one_error_rate():
     draws = np.random.default_rng(1).exponential(size=(2_000, 5, 50))
     rejected = np.mean([family_p_values(each[:, 0], each[:, 1:]).min() <= 0.02 for each in draws])
     assert rejected == pytest.approx(0.02, abs=0.01)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize(("n_types", "n_named"), [(5, 5), (5, 4), (20, 20)])
+def test_an_unrelated_factor_changes_no_rung_of_exclusive_types(n_types, n_named):
+    for seed in range(3 if n_types < 20 else 1):
+        rng = np.random.default_rng(seed)
+        kind, noise = rng.integers(0, n_types, 1500), rng.normal(size=(1500, n_types + 4))
+        codes = np.hstack([3 * np.eye(n_types)[kind] + 0.3 * noise[:, :n_types], 0.05 * noise[:, n_types:]])
+        types = {f"is_{i}": np.where(kind == i, "yes", "no") for i in range(n_named)}
+        alone = ladder(types, codes, quick=True)
+        assert rungs(alone).count("one code") == min(n_named, n_types - 1)
+        for n_levels in (2, 3, 5):
+            unrelated = rng.integers(0, n_levels, 1500).astype(str)
+            beside = ladder({**types, "unrelated": unrelated}, codes, quick=True)
+            assert (rungs(beside), beside["unrelated"].rung) == ([*rungs(alone), "absent"], "absent")
+            for one, other in zip(alone.rows, beside.rows, strict=False):
+                assert (one.p_value <= 0.02) == (other.p_value <= 0.02)
+                assert other.one_code == pytest.approx(one.one_code, abs=0.02)
+
+
+@pytest.mark.parametrize("n_levels", [2, 3, 5])
+def test_subjects_stay_units_beside_an_unrelated_factor(n_levels):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        subject, other = rng.integers(0, 40, 900), rng.integers(0, n_levels, 900)
+        of_subject = {name: rng.normal(size=40).round(1)[subject] for name in ("age", "dose")}
+        codes = np.column_stack([rng.normal(size=(40, 6))[subject], other]) + 0.1 * rng.normal(size=(900, 7))
+        found = ladder({**of_subject, "other": other.astype(str)}, codes, quick=True)
+        assert (rungs(found), found.units) == (["absent", "absent", "one code"], "repeats")
+        assert ladder(of_subject, codes, quick=True).units == "repeats"
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_class_in_one_row_has_finite_numbers():
+    rng = np.random.default_rng(39)
+    codes = rng.normal(size=(300, 3))
+    found = ladder({"rare": np.where(np.arange(300) == 7, "yes", "no"), "size": codes[:, 0]}, codes, quick=True)
+    assert rungs(found) == ["absent", "one code"]
+    assert np.isfinite([found["rare"].direction, *found["rare"].intervals["direction"], found.value]).all()

@@ -29,6 +29,7 @@ from unweave.identifiability.responses import (
     code_responses,
     code_table,
     factor_of,
+    has_scale,
     own_axes,
     sample_of,
     scales_of,
@@ -235,7 +236,8 @@ def _checked_sample(evidence: Evidence, varying: Rows, seed: int) -> Sample:
             f"The ladder of {varying.size} factors needs at least {needed} {what} and there are {n_units}: "
             "pass more samples or fewer factors."
         )
-    return sample_of(evidence.factors[:, varying], groups, seed)
+    classes = np.array([not has_scale(evidence.factors[:, j], evidence.declared_kinds[j]) for j in varying])
+    return sample_of(evidence.factors[:, varying], classes, groups, seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,7 @@ from unweave.estimators.regression import natural_spline
 from unweave.evidence import Evidence
 from unweave.evidence.kinds import DeclaredKind
 from unweave.evidence.splits import fold_of_each_row
+from unweave.randomness import random_stream
 
 BLOCKS = 20  # of the jackknife
 
@@ -118,31 +119,60 @@ class Sample:
         return orders
 
 
-def sample_of(factors: FloatArray, row_groups: Rows | None, seed: int) -> Sample:
-    """Units of the rows, and their split into blocks and folds.
+def sample_of(factors: FloatArray, classes: NDArray[np.bool_], row_groups: Rows | None, seed: int) -> Sample:
+    """Units of the rows, and their split into blocks and folds; ``classes`` says which factors are no numbers.
 
-    Without row groups, rows that repeat the same factors are one unit if there are 15 units or more, and 60 or more if
-    the levels of the factors are crossed: codes may tell such rows apart without knowing the factor. The split knows
-    nothing else of the factors. Folds with equal shares of all classes repeat a chance correlation of two factors in
-    every fold, where it predicts one of them from codes that depend on both together.
+    Without row groups, rows that repeat the same factors are one unit, if there are 15 units or more: codes may tell
+    such rows apart without knowing the factor. A factor that crosses all others makes no units, so that unrelated
+    factors change nothing: units are the combinations of the others, if these occur in fewer combinations than they
+    could, and no class in fewer than 5 units, because a class can be held out only where it is seen elsewhere, too. If
+    all factors are crossed, 60 combinations or more are units. The split knows nothing else of the factors. Folds with
+    equal shares of all classes repeat a chance correlation of two factors in every fold, where it predicts one of them
+    from codes that depend on both together.
     """
     n_rows = len(factors)
     units, kind = np.arange(n_rows), "rows"
     if row_groups is not None:
         units, kind = row_groups, "row groups"
     else:
-        n_values = [np.unique(column).size for column in factors.T]
-        repeated = [j for j, n in enumerate(n_values) if n <= n_rows / 5]
-        if repeated:
-            same = np.unique(factors[:, repeated], axis=0, return_inverse=True)[1].ravel()
-            n_units = int(same.max()) + 1
-            possible = min(float(np.prod([float(n_values[j]) for j in repeated])), float(n_rows))
-            crossed = len(repeated) > 1 and n_units >= possible / 2
-            if (60 if crossed else 15) <= n_units <= n_rows / 2:
-                units, kind = same, "crossed repeats" if crossed else "repeats"
+        levels = [np.unique(column, return_inverse=True)[1].ravel() for column in factors.T]
+        repeated = [j for j, level in enumerate(levels) if level.max() + 1 <= n_rows / 5]
+        tied = [j for j in repeated if len(repeated) == 1 or not _crosses(levels, repeated, j, seed)]
+        crossed = len(tied) < len(repeated)
+        for names, name, fewest in ((tied, "repeats", 15), (repeated if crossed else [], "crossed repeats", 60)):
+            same = _combinations([levels[j] for j in names])
+            seldom = any(_fewest_units(levels[j], same) < FOLDS for j in names if classes[j])
+            if kind == "rows" and fewest <= same.max() + 1 <= n_rows / 2 and not seldom:
+                units, kind = same, name
     n_units = int(units.max()) + 1
     block = fold_of_each_row(n_rows, None if kind == "rows" else units, min(BLOCKS, n_units), seed)
     return Sample(units, kind, block, block % min(FOLDS, n_units))
+
+
+def _combinations(levels: Sequence[Rows]) -> Rows:
+    """Number of the combination of levels that each row has.
+
+    >>> _combinations([np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1])]).tolist()
+    [0, 1, 2, 2]
+    """
+    found = np.zeros(len(levels[0]) if levels else 1, dtype=np.intp)
+    for level in levels:
+        found = np.unique(found * (int(level.max()) + 1) + level, return_inverse=True)[1].ravel()
+    return found
+
+
+def _crosses(levels: Sequence[Rows], repeated: Sequence[int], j: int, seed: int) -> bool:
+    """Whether a factor adds to the combinations of the others more than half of what it adds in random order."""
+    others = _combinations([levels[k] for k in repeated if k != j])
+    order = random_stream(seed, "do repeated factors cross").permutation(len(others))
+    seen, shuffled = (int(_combinations([others, level]).max()) for level in (levels[j], levels[j][order]))
+    return 2 * (seen - int(others.max())) > shuffled - int(others.max())
+
+
+def _fewest_units(level: Rows, units: Rows) -> int:
+    """The fewest units in which any level occurs."""
+    first_rows = np.unique(_combinations([units, level]), return_index=True)[1]
+    return int(np.bincount(level[first_rows]).min())
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +227,11 @@ def ordered_basis(columns: FloatArray) -> FloatArray:
         if norm > 1e-6 * size and size > 0:
             basis = np.column_stack([basis, rest / norm])
     return np.asarray(basis * np.sqrt(len(columns)))
+
+
+def has_scale(column: FloatArray, declared: DeclaredKind) -> bool:
+    """Whether values have an order or a distance, so that those between known values can be predicted."""
+    return declared.kind.is_circular or (declared.kind.is_numeric and np.unique(column).size > 2)
 
 
 def scales_of(column: FloatArray, declared: DeclaredKind, ranks_alone: bool = False) -> tuple[FloatArray, ...]:
@@ -523,7 +558,9 @@ class ResponseModel:
         variances = variances - jackknife_bias(variances)
         covariance = covariance - jackknife_bias(covariance)
         variances[..., -1] = np.maximum(variances[..., -1], 0.0)
-        return variances, covariance / np.sqrt(np.maximum(variances.sum(axis=2), TINY) * of_target)
+        # a class may occur in one block alone: without it nothing varies, and nothing is recovered
+        scale = np.sqrt(np.maximum(variances.sum(axis=2), TINY) * np.maximum(of_target, TINY))
+        return variances, np.where(of_target > TINY, covariance / scale, 0.0)
 
     def r2s_of(self, j: int, fits: Fits, n_readouts: int) -> FloatArray:
         """``Readout.r2`` of several readouts of factor j, whose columns were fitted one readout after another."""

@@ -55,7 +55,7 @@ def _reason(row: LadderRow) -> str:
     min_rows=30,
     chance=0.0,
     bounds=(-1.0, 1.0),
-    version=11,
+    version=12,
     cost="n m d (about 10 functions of each factor), and ridge regressions on all codes",
     fails_when=(
         "codes mix factors that are so dependent in the data that their separate effects must be extrapolated, or a "
