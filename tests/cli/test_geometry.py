@@ -97,6 +97,18 @@ model = Flow()
 """
 
 
+def test_outputs_of_unit_variance(tmp_path):
+    np.save(tmp_path / "j.npy", np.array([[[100.0, 20.0], [0.0, 3.0], [0.0, 0.05]]]))
+    raw, scaled = run(str(tmp_path / "j.npy")), run(str(tmp_path / "j.npy"), "--standardise", "--json")
+    flat = " ".join(raw.output.split())
+    assert "the order of the latents 0, 1 1, 0 no" in flat
+    assert "the values depend on the units of the outputs" in flat
+    content = json.loads(scaled.output)
+    assert content["geometry"]["latents"] == ["latent 1", "latent 0"]
+    assert content["data"]["decoders"]["codes"]["is_standardised"]
+    assert "Every output was scaled to unit variance" in content["answer"]["headline"]
+
+
 def test_a_picture(tmp_path):
     pytest.importorskip("matplotlib")
     assert run(TORUS, "--samples", "20", "--picture", str(tmp_path / "s.png")).exit_code == 0
