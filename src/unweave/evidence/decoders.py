@@ -174,6 +174,10 @@ def decoder_of(given: object) -> Decoder | None:
         return given
     if isinstance(given, (np.ndarray, list)) or (hasattr(given, "__array__") and hasattr(given, "shape")):
         return Jacobians(given)  # type: ignore[arg-type]
+    if isinstance(given, type):
+        raise InputError(
+            f"The decoder is the class {given.__name__}, which has no weights yet: pass a trained object of this class."
+        )
     for library, home in ADAPTER_HOMES.items():
         if library in sys.modules:
             import_module(home)
