@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -95,6 +96,99 @@ def load():
 
 model = Flow()
 """
+
+
+def test_outputs_of_unit_variance(tmp_path):
+    np.save(tmp_path / "j.npy", np.array([[[100.0, 20.0], [0.0, 3.0], [0.0, 0.05]]]))
+    raw, scaled = run(str(tmp_path / "j.npy")), run(str(tmp_path / "j.npy"), "--standardise", "--json")
+    flat = " ".join(raw.output.split())
+    assert "the order of the latents 0, 1 1, 0 no" in flat
+    assert "the values depend on the units of the outputs" in flat
+    content = json.loads(scaled.output)
+    assert content["geometry"]["latents"] == ["latent 1", "latent 0"]
+    assert content["data"]["decoders"]["codes"]["is_standardised"]
+    assert "Every output was scaled to unit variance" in content["answer"]["headline"]
+
+
+COUPLING = """
+import torch
+
+
+class Flow(torch.nn.Module):
+    def __init__(self, size=4):
+        super().__init__()
+        self.half = size // 2
+        self.net = torch.nn.Linear(self.half, size - self.half)
+        self.scale = torch.nn.Parameter(torch.ones(size))
+
+    def forward(self, z):
+        a, b = z[:, : self.half], z[:, self.half :]
+        return torch.cat([a, b * self.net(a).exp()], dim=1) * self.scale
+
+
+def load(path="weights.pt", strict=True):
+    model = Flow()
+    model.load_state_dict(torch.load(path), strict=strict)
+    return model
+
+
+def empty(size=2):
+    Flow(size)
+
+
+def pair(size=2):
+    return Flow(size)
+
+
+def broken(z):
+    return z.no_such_method()
+
+
+class Plain:
+    latent_size = 2
+
+    def jacobian_blocks(self, latents):
+        raise KeyError("no weights here")
+"""
+
+
+@pytest.fixture
+def coupling(tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch")
+    (tmp_path / "coupling_flow.py").write_text(COUPLING)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "coupling_flow", raising=False)
+    return torch
+
+
+def test_a_loader_whose_arguments_have_defaults_and_the_size_of_a_coupling_flow(coupling):
+    failed = run("coupling_flow:load")
+    assert failed.exit_code == 2
+    assert "called without arguments to make the decoder and failed (FileNotFoundError" in failed.output
+    states = {"net.weight": coupling.ones(2, 2), "net.bias": coupling.zeros(2), "scale": coupling.arange(1.0, 5.0)}
+    coupling.save(states, "weights.pt")
+    found = run("coupling_flow:load")  # the first linear layer has 2 inputs
+    assert "4 outputs, 4 latents" in found.output
+    assert found.output == run("coupling_flow:load", "--latent-size", "4").output
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["coupling_flow:Flow", "--latent-size", "4"], "new, untrained weights: name a trained Flow, or a function"),
+        (["coupling_flow:Flow"], "such as coupling_flow:load"),
+        (["coupling_flow:empty"], "coupling_flow:empty returns nothing"),
+        (["coupling_flow:pair"], "because it takes 1 and 2 latents"),
+        (["coupling_flow:broken", "--latent-size", "2"], "or --latent-size N on the command line"),
+        (["coupling_flow:Plain"], "(KeyError: 'no weights here')"),
+    ],
+)
+def test_a_mistake_in_ones_own_code_is_one_sentence(coupling, words, sentence):
+    result = run(*words)
+    assert result.exit_code == 2
+    assert isinstance(result.exception, SystemExit)
+    assert result.output.startswith("Error: ")
+    assert sentence in " ".join(result.output.split())
 
 
 def test_a_picture(tmp_path):

@@ -27,7 +27,7 @@ from unweave.cli.terminal import (
     print_wide,
     show,
 )
-from unweave.errors import OptionError
+from unweave.errors import InputError, OptionError, UnweaveError
 from unweave.whole_files import write_output
 
 if TYPE_CHECKING:
@@ -348,6 +348,7 @@ def explain(name: str, as_json: bool) -> None:
 @option("--latent-size", "Number of latents, if the decoder does not state it.", click.IntRange(1))
 @option("--samples", "Number of latents to draw.", click.IntRange(1), default=1000)
 @option("--seed", "Seed of the latents.", click.IntRange(0), default=0)
+@option("--standardise", "Scale every output to unit variance, as for outputs with different units.", is_flag=True)
 @option("--keep NATS", "Print how many latents are needed to keep this many nats.", float)
 @option("--picture", "Write the spectrum to this file (.png, .pdf, .svg).", A_PATH)
 @option("--pictures", "Write a page of pictures of a decoder of images (.html).", A_PATH)
@@ -369,11 +370,20 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         from unweave.evidence import Evidence
         from unweave.files.reading import read_decoder
         from unweave.metrics import CATALOGUE
-        from unweave.metrics.manifolds import spectrum
+        from unweave.metrics.manifolds import spectrum, standardised
 
         other = None if reference is None else read_decoder(reference, latent_size)
         evidence = Evidence(decoder=read_decoder(source, latent_size), reference=other)
-        decoded = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
+        if options["standardise"]:
+            scaled = standardised(evidence, rng=options["seed"])
+            evidence = Evidence(decoder=scaled, reference=other and standardised(other, scaled.deviations))
+        try:
+            decoded = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
+        except (UnweaveError, ModuleNotFoundError):
+            raise
+        except Exception as error:  # code of the user can raise any exception
+            reason = f"{type(error).__name__}: {error}"
+            raise InputError(f"The decoder {source} fails ({reason}): try it on two rows of latents.") from error
         fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
         chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
         evaluation = evaluate(evidence, metrics=chosen, seed=options["seed"])
@@ -387,8 +397,8 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 
             name = Path(source).name if source.endswith(".npz") else source
             write_geometry_page(options["pictures"], name, evidence, decoded, evaluation, options["image_shape"])
+        from unweave.report.answer import caveats_of_decoders
         from unweave.report.geometry import geometry_facts, geometry_table
-        from unweave.sentences import say
 
         if options["as_json"]:
             facts = {"schema": "unweave.geometry/1", **plain_data(geometry_facts(decoded, options["keep"]))}
@@ -396,7 +406,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         else:
             answer = evaluation.answer
             said = [answer["headline"], answer["identified"]] if answer["spectrum"] else []
-            said.append(say("caveats_of_decoders"))
+            said.append(caveats_of_decoders(evaluation.data.decoders.get("codes")))
             print_wide(geometry_table(decoded, evaluation, options["keep"], said))
 
 

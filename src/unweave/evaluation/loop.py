@@ -22,6 +22,7 @@ from unweave.card import Card
 from unweave.card.card import CardDescription
 from unweave.card.decorator import metric_of, stated_options
 from unweave.errors import InputError, OptionError, UnweaveError
+from unweave.estimators.geometry import StandardNormal
 from unweave.estimators.independence import corrected
 from unweave.evaluation.choose import (
     PANEL_VERSION,
@@ -32,6 +33,7 @@ from unweave.evaluation.choose import (
 )
 from unweave.evaluation.environments import environments
 from unweave.evaluation.results import (
+    DecoderDescription,
     Evaluation,
     EvaluationData,
     MatchedPair,
@@ -40,13 +42,13 @@ from unweave.evaluation.results import (
     Screening,
     Traversal,
 )
-from unweave.evidence import Evidence, EvidenceOptions
+from unweave.evidence import Evidence, EvidenceOptions, StandardisedOutputs
 from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.identifiability import Ladder, ladder
 from unweave.identifiability.responses import jackknife_error
 from unweave.metrics import identification, manifold_entropy
-from unweave.metrics.manifolds import square_image, traversals
+from unweave.metrics.manifolds import Sampling, geometry, image_shape_of, standardised, traversals
 from unweave.metrics.matrices import unit_readouts
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.names import explains_options
@@ -529,6 +531,7 @@ def _run(
             )
     known |= _pictures(rows, evidences)
     known["traversals"] = _traversals(rows, evidences)
+    known["decoders"] = _decoders(jobs, rows)
     known |= _ladders(of_ladder, checks, is_panel, chosen)
     known |= {"environments": by_environment, "screening": screening}
     data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
@@ -640,7 +643,7 @@ def _pictures(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[st
     return {"matched_pairs": pairs, "drawn_codes": {name: drawn_codes(evidences[name]) for name in pairs}}
 
 
-MOST_TRAVERSED, TRAVERSED, LARGEST_SIDE, FEWEST_PIXELS = 8, (-2.0, -1.0, 0.0, 1.0, 2.0), 32, 64
+MOST_TRAVERSED, TRAVERSED, LARGEST_SIDE = 8, (-2.0, -1.0, 0.0, 1.0, 2.0), 32
 
 
 def _traversals(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> dict[str, tuple[Traversal, ...]]:
@@ -664,7 +667,7 @@ def _latent_traversals(evidence: Evidence, entropy: Score) -> tuple[Traversal, .
     order = np.argsort(-entropies, kind="stable")[:MOST_TRAVERSED]
     decoded = traversals(evidence, order.tolist(), TRAVERSED)
     n_outputs = decoded.shape[-1]
-    shape = (square_image(n_outputs) if n_outputs >= FEWEST_PIXELS else None) or (1, 1, n_outputs)
+    shape = image_shape_of(n_outputs) or (1, 1, n_outputs)
     if shape[1] == 1:
         decoded -= decoded[:, TRAVERSED.index(0.0), None]  # beside the outputs at 0, small changes could not be seen
     step = -(-shape[2] // LARGEST_SIDE)
@@ -674,6 +677,40 @@ def _latent_traversals(evidence: Evidence, entropy: Score) -> tuple[Traversal, .
     return tuple(
         Traversal(names[i], TRAVERSED, tuple(tuple(map(tuple, each)) for each in of_one.tolist()))
         for i, of_one in zip(order.tolist(), shown, strict=True)
+    )
+
+
+OF_SETS = ("dimensions", "sets", "partition")  # options for which a score is not about single latents
+
+
+def _decoders(jobs: Sequence[tuple[Any, ...]], rows: Sequence[Row]) -> dict[str, DecoderDescription]:
+    """Descriptions of decoders without factors whose entropies were computed."""
+    scored: dict[str, dict[str, tuple[Any, ...]]] = {}
+    for (name, evidence, _, entry, seed), row in zip(jobs, rows, strict=True):
+        of_single = row.score is not None and not any(stated_options(entry).get(option) for option in OF_SETS)
+        if evidence.decoder is not None and not evidence.n_factors and of_single:
+            scored.setdefault(name, {}).setdefault(row.metric, (evidence, entry, seed))
+    return {name: _described(chosen) for name, chosen in scored.items() if manifold_entropy.card.name in chosen}
+
+
+def _described(chosen: Mapping[str, tuple[Any, ...]]) -> DecoderDescription:
+    """The description of one decoder, with scores of the same metrics for outputs of unit variance."""
+    evidence, entry, seed = chosen[manifold_entropy.card.name]
+    options = stated_options(entry)
+    prior, n_samples = options.get("prior", StandardNormal()), options.get("n_samples", 1000)
+    found = geometry(evidence, Sampling(prior, n_samples, seed or 0))
+    known = DecoderDescription(found.n_outputs, isinstance(evidence.decoder, StandardisedOutputs))
+    if known.is_standardised or image_shape_of(found.n_outputs):
+        return known
+    scaled = result_or_reason(lambda: standardised(evidence, prior=prior, rng=seed or 0), "standardised")
+    if isinstance(scaled, Finding):
+        return dataclasses.replace(known, problem=scaled)
+    beside = evidence._with(decoder=scaled)
+    scores = {name: score_or_reason(each, beside, its_seed) for name, (_, each, its_seed) in chosen.items()}
+    return dataclasses.replace(
+        known,
+        deviations=tuple(scaled.deviations.tolist()),
+        standardised={name: score for name, score in scores.items() if isinstance(score, Score)},
     )
 
 

@@ -599,6 +599,21 @@ class Traversal:
 
 
 @dataclass(frozen=True)
+class DecoderDescription:
+    """A decoder without factors: its outputs, and its scores if every output is scaled to unit variance.
+
+    ``deviations`` are those of the outputs under the prior; there are none, and no scores, for images, whose outputs
+    have one unit, and where they cannot be measured. ``is_standardised`` is whether the decoder was given so scaled.
+    """
+
+    n_outputs: int
+    is_standardised: bool
+    deviations: tuple[float, ...] = ()
+    standardised: dict[str, Score] = field(default_factory=dict)
+    problem: Finding | None = None
+
+
+@dataclass(frozen=True)
 class EvaluationData:
     """The data of an evaluation and what was found about them, by representation; comparisons are by metric.
 
@@ -606,7 +621,8 @@ class EvaluationData:
     comparison. ``ladders`` are computed with the panel and with `identification`; ``ladder_problems`` say why there is
     none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``drawn_codes`` are the codes on the
     rows of ``matched_pairs``, for scatter plots of any pair, and ``traversals`` those of a decoder without factors, the
-    most important latents first. ``environments`` says which codes shift under which intervention. ``notes`` say how
+    most important latents first; ``decoders`` describes such decoders. ``environments`` says which codes shift under
+    which intervention. ``notes`` say how
     the data were read and what is probably not meant so (kind "asked").
     """
 
@@ -625,6 +641,7 @@ class EvaluationData:
     ladder_problems: dict[str, str] = field(default_factory=dict)
     ladder_comparison: Comparison | None = None
     traversals: dict[str, tuple[Traversal, ...]] = field(default_factory=dict)
+    decoders: dict[str, DecoderDescription] = field(default_factory=dict)
     environments: dict[str, Environments] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()
 
@@ -658,7 +675,7 @@ class EvaluationData:
     def of_one(self, name: str) -> Self:
         """What is known of one representation, without the comparisons."""
         entries = ("representations", "diagnosis", "screening", "matched_pairs", "ladders", "ladder_problems")
-        by_name = (*entries, "traversals", "drawn_codes", "environments")
+        by_name = (*entries, "traversals", "decoders", "drawn_codes", "environments")
         kept: dict[str, Any] = {
             entry: {key: item for key, item in getattr(self, entry).items() if key == name} for entry in by_name
         }

@@ -108,6 +108,57 @@ class Jacobians:
         return digest.digest()
 
 
+@dataclass(frozen=True, eq=False)
+class StandardisedOutputs:
+    """A decoder whose outputs are divided by their standard deviations, so that they have no units.
+
+    `unweave.metrics.manifolds.standardised` makes one and measures the deviations by draws from the prior.
+
+    Parameters
+    ----------
+    decoder : Decoder
+    deviations : array, D
+        Standard deviation of every output.
+
+    Examples
+    --------
+    >>> scaled = StandardisedOutputs(Jacobians(np.diag([2.0, 5.0])), np.array([2.0, 5.0]))
+    >>> next(scaled.jacobian_blocks(np.zeros((1, 2))))[0].tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    decoder: Decoder
+    deviations: FloatArray
+
+    @property
+    def latent_size(self) -> int:
+        """Number of latents, d."""
+        return self.decoder.latent_size
+
+    def jacobian_blocks(self, latents: FloatArray) -> Iterator[FloatArray]:
+        """Yield Jacobians (b x D x d) of the scaled outputs."""
+        for block in self.decoder.jacobian_blocks(latents):
+            if len(self.deviations) != block.shape[1]:
+                raise InputError(
+                    f"There are {len(self.deviations)} deviations for {block.shape[1]} outputs: pass one for each."
+                )
+            yield block / self.deviations[:, None]
+
+    def __getattr__(self, name: str) -> Any:
+        # hasattr has to show whether the decoder can decode and encode
+        if name == "decode":
+            decode = self.decoder.decode  # type: ignore[attr-defined]
+            return lambda latents: decode(latents) / self.deviations
+        if name == "encode":
+            encode = self.decoder.encode  # type: ignore[attr-defined]
+            return lambda data: encode(data * self.deviations)
+        raise AttributeError(name)
+
+    def digest(self) -> bytes:
+        """Digest of the decoder and the deviations."""
+        return digest_of(self.decoder) + np.ascontiguousarray(self.deviations).tobytes()
+
+
 def register_adapter(adapter: Callable[[object], Decoder | None]) -> None:
     """Register a function that turns a library's own decoders into a `Decoder`, and returns None for other objects."""
     _adapters.append(adapter)
@@ -123,6 +174,10 @@ def decoder_of(given: object) -> Decoder | None:
         return given
     if isinstance(given, (np.ndarray, list)) or (hasattr(given, "__array__") and hasattr(given, "shape")):
         return Jacobians(given)  # type: ignore[arg-type]
+    if isinstance(given, type):
+        raise InputError(
+            f"The decoder is the class {given.__name__}, which has no weights yet: pass a trained object of this class."
+        )
     for library, home in ADAPTER_HOMES.items():
         if library in sys.modules:
             import_module(home)

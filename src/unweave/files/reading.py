@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
-from unweave.errors import FileError, OptionError, note
+from unweave.errors import FileError, InputError, OptionError, UnweaveError, note
 from unweave.evidence import Decoder, Jacobians, Posterior
 from unweave.evidence.archives import is_store
 from unweave.evidence.columns import plain, read_table
@@ -311,14 +312,49 @@ def read_decoder(source: str, latent_size: int | None = None) -> object:
             f"{source!r} is neither saved Jacobians (.npy, .npz) nor an importable path: write module:name."
         )
     target = imported(source, "decoder")
-    # a function without arguments, such as load(), makes the decoder
-    makes_it = isinstance(target, type) or (inspect.isfunction(target) and not inspect.signature(target).parameters)
-    decoder: object = target() if makes_it else target
+    decoder = _made(source, target)
     if latent_size is not None and not isinstance(decoder, Decoder):
         from unweave.neural.decoders import torch_decoder
 
         return torch_decoder(decoder, latent_size) or decoder
     return decoder
+
+
+def _made(source: str, target: Any) -> object:
+    """What a loader returns: a class, or a function that can be called without arguments; other objects as they are."""
+    is_class = isinstance(target, type)
+    if not is_class and not _is_loader(target):
+        return target
+    try:
+        made: Any = target()
+    except UnweaveError:
+        raise
+    except Exception as error:  # code of the user can raise any exception
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(
+            f"{source} was called without arguments to make the decoder and failed ({reason}): name an object, or a "
+            "function that returns one without arguments."
+        ) from error
+    if made is None:
+        raise InputError(f"{source} returns nothing: let it return the decoder.")
+    if is_class and callable(weights := getattr(made, "parameters", None)) and any(True for _ in weights()):
+        module, name = sys.modules[target.__module__], target.__name__
+        loaders = [key for key, item in vars(module).items() if _is_loader(item) and item.__module__ == module.__name__]
+        named = f"such as {source.partition(':')[0]}:{loaders[0]}" if loaders else "such as load() in your module"
+        raise InputError(
+            f"{source} is a class, which makes a network with new, untrained weights: name a trained {name}, or a "
+            f"function without arguments that returns one, {named}."
+        )
+    return cast(object, made)
+
+
+def _is_loader(target: Any) -> bool:
+    """Whether it is a function, or a method of a class, whose arguments all have defaults."""
+    of_class = inspect.ismethod(target) and isinstance(target.__self__, type)
+    if not (of_class or inspect.isfunction(target)):
+        return False
+    needed = inspect.signature(target).parameters.values()
+    return all(one.default is not one.empty or one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in needed)
 
 
 def _saved_jacobians(path: Path) -> object:

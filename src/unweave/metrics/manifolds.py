@@ -16,7 +16,7 @@ from unweave.card import metric
 from unweave.errors import InputError, OptionError
 from unweave.estimators import geometry as gram
 from unweave.estimators.geometry import HALF_LOG_2PI_E, Latents, Mean, Prior, RunningMean, StandardNormal
-from unweave.evidence import Decoder, Evidence, Jacobians
+from unweave.evidence import Decoder, Evidence, Jacobians, StandardisedOutputs
 from unweave.findings import Finding
 from unweave.memo import memoised
 from unweave.options import Within, checks_options
@@ -24,6 +24,8 @@ from unweave.randomness import random_stream
 
 KEPT_BYTES = 256 * 2**20
 CACHED_NUMBERS = 2**17
+N_OUTPUT_DRAWS, DRAWS_AT_ONCE = 10_000, 1000
+FEWEST_PIXELS = 64
 Sets = tuple[tuple[int, ...], ...]
 
 # fields of the card that the metrics of geometry have in common
@@ -255,6 +257,8 @@ def jacobian_blocks(decoder: Decoder, sampling: Sampling, names: Sequence[str]) 
 
 def drawn_latents(decoder: Decoder, sampling: Sampling) -> Latents | None:
     """Latents drawn from the prior, or None if the Jacobians were given as an array."""
+    if isinstance(decoder, StandardisedOutputs):
+        return drawn_latents(decoder.decoder, sampling)
     if isinstance(decoder, Jacobians):
         return None
     if sampling.n_samples < 1:
@@ -438,6 +442,69 @@ def square_image(n_outputs: int) -> tuple[int, int, int] | None:
         if n_channels * side * side == n_outputs and side > 1:
             return n_channels, side, side
     return None
+
+
+def image_shape_of(n_outputs: int) -> tuple[int, int, int] | None:
+    """Shape of the images that a decoder returns, by its number of outputs; None for few outputs, such as sensors.
+
+    >>> image_shape_of(64), image_shape_of(9)
+    ((1, 8, 8), None)
+    """
+    return square_image(n_outputs) if n_outputs >= FEWEST_PIXELS else None
+
+
+def standardised(
+    decoder: object,
+    deviations: Sequence[float] | FloatArray | None = None,
+    *,
+    prior: Prior = StandardNormal(),  # noqa: B008 - a frozen value
+    rng: int = 0,
+) -> StandardisedOutputs:
+    """The decoder with every output divided by its standard deviation, for outputs with different units.
+
+    Everything that takes a decoder takes the result: `unweave.evaluate`, `unweave.spectrum`, and the metrics. For
+    Jacobians that were computed elsewhere, pass the ``deviations`` of the outputs, such as ``data.std(axis=0)``.
+    Otherwise they are measured on 10,000 draws from the prior. A constant output stays as it is.
+
+    Examples
+    --------
+    >>> spectrum(np.diag([3.0, 20.0])).order, spectrum(standardised(np.diag([3.0, 20.0]))).entropies.round(3)
+    ([1, 0], array([1.419, 1.419]))
+    """
+    evidence = decoder if isinstance(decoder, Evidence) else Evidence(decoder=decoder)
+    found = _decoder(evidence)
+    if deviations is None:
+        measured = output_deviations(found, prior, rng)
+    else:
+        measured = np.asarray(deviations, dtype=np.float64)
+        if measured.ndim != 1 or not (np.isfinite(measured) & (measured >= 0)).all():
+            raise InputError("The deviations are not one number from 0 for each output: pass data.std(axis=0).")
+    return StandardisedOutputs(found, np.where(measured > 0, measured, 1.0))
+
+
+def output_deviations(decoder: Decoder, prior: Prior, seed: int) -> FloatArray:
+    """Standard deviation of every output under the prior, by draws; exact for Jacobians that never change."""
+    if not hasattr(decoder, "decode"):
+        blocks = jacobian_blocks(decoder, Sampling(prior, 1, seed), [""] * decoder.latent_size)
+        first = next(blocks)[:1] if isinstance(decoder, Jacobians) else None
+        if first is None or not all((block == first).all() for block in decoder.jacobian_blocks(np.empty((0, 0)))):
+            raise InputError(
+                "Jacobians alone do not say how much each output varies: pass deviations=data.std(axis=0), or the "
+                "decoder itself."
+            )
+        return np.asarray(np.sqrt(np.square(first[0]).sum(axis=1)))
+    latents = drawn_latents(decoder, Sampling(prior, N_OUTPUT_DRAWS, seed))
+    assert latents is not None
+    shift, total, squares = None, 0.0, 0.0
+    for start in range(0, N_OUTPUT_DRAWS, DRAWS_AT_ONCE):
+        drawn = np.asarray(decoder.decode(latents.values[start : start + DRAWS_AT_ONCE]), dtype=np.float64)
+        drawn = drawn.reshape(len(drawn), -1)
+        shift = drawn.mean(axis=0) if shift is None else shift  # squares of a large mean would cancel
+        total, squares = total + (drawn - shift).sum(axis=0), squares + np.square(drawn - shift).sum(axis=0)
+    found = np.sqrt(np.maximum(squares / N_OUTPUT_DRAWS - np.square(total / N_OUTPUT_DRAWS), 0.0))
+    if not np.isfinite(found).all():
+        raise InputError("The decoder returns nan or infinite outputs for draws from the prior: check it there.")
+    return np.asarray(found)
 
 
 @checks_options

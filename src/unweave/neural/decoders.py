@@ -19,6 +19,7 @@ from unweave.errors import InputError
 from unweave.evidence import Decoder
 from unweave.evidence.decoders import register_adapter
 from unweave.neural.flows import CouplingFlow, tensor_of
+from unweave.sentences import listed
 
 
 def torch_encoded(module: nn.Module, images: NDArray[np.float32]) -> Any:
@@ -34,6 +35,7 @@ def torch_encoded(module: nn.Module, images: NDArray[np.float32]) -> Any:
         return getattr(module, "encode", module)(batch)
 
 
+MOST_SIZES = 20  # sizes of weights that are tried as the number of latents
 Function = Callable[[Tensor], Tensor]
 Mode = Literal["auto", "forward", "reverse"]
 MEMORY = 12 * 2**20  # bytes; with 64 MB and more, blocks exceed the caches and flows took 1.4 to 1.7 times as long
@@ -117,7 +119,7 @@ def _probe(function: Function, latents: Tensor) -> tuple[int, int]:
     try:
         with torch.enable_grad():
             outputs = function(leaves)
-    except (RuntimeError, TypeError, ValueError) as error:
+    except Exception as error:  # code of the user can raise any exception
         if "missing the required" in (reason := str(error).split("\n")[0]):  # a module without a method forward
             raise InputError(
                 "The decoder has no method forward: pass its method from latents to data, as in "
@@ -125,7 +127,8 @@ def _probe(function: Function, latents: Tensor) -> tuple[int, int]:
             ) from None
         raise InputError(
             f"The decoder fails on latents of shape {tuple(leaves.shape)} ({reason}): it must take samples x latents "
-            "as a torch tensor and use torch operations only; state latent_size= if this is not its size."
+            f"as a torch tensor and use torch operations only. If it does not have {leaves.shape[1]} latents, state "
+            "the number: TorchDecoder(function, latent_size=N), or --latent-size N on the command line."
         ) from None
     finally:
         handle.remove()
@@ -241,7 +244,7 @@ class TorchDecoder:
         try:
             with torch.no_grad():
                 self.function(torch.zeros(1, self.latent_size, dtype=torch.float64).to(self.device))
-        except RuntimeError as error:
+        except Exception as error:  # code of the user; `_probe` says what is wrong
             if "dtype" in str(error) or "Float" in str(error):
                 precision = torch.float32
         return torch.as_tensor(np.asarray(rows), dtype=precision).to(self.device)
@@ -315,7 +318,7 @@ def torch_decoder(given: object, latent_size: int | None = None) -> Decoder | No
 
 
 def _latent_size(module: nn.Module, inside: Any) -> int:
-    """The size that a module states, or the number of inputs of its first linear layer."""
+    """The size that a module states, or the only size of its weights that it takes as its number of latents."""
     for owner in (module, inside):
         for name in ("latent_size", "latent_dim", "z_dim"):
             if isinstance(getattr(owner, name, None), int):
@@ -327,7 +330,26 @@ def _latent_size(module: nn.Module, inside: Any) -> int:
             f"The latent size of the decoder {type(module).__name__} is unknown: give it an attribute latent_size, "
             "pass unweave.neural.decoders.TorchDecoder(function, latent_size=N), or --latent-size N in the command."
         )
-    return first.in_features
+    sizes = dict.fromkeys([first.in_features, *(size for weight in inside.parameters() for size in weight.shape)])
+    taken = [size for size in list(sizes)[:MOST_SIZES] if _takes(inside, size)]
+    if len(taken) > 1:
+        raise InputError(
+            f"The latent size of the decoder {type(module).__name__} is unknown, because it takes "
+            f"{listed(list(map(str, taken)))} latents: state TorchDecoder(function, latent_size=N), or --latent-size N "
+            "on the command line."
+        )
+    return taken[0] if taken else first.in_features
+
+
+def _takes(module: nn.Module, size: int) -> bool:
+    """Whether the module turns this number of latents into data."""
+    weight = next(module.parameters())
+    try:
+        with _evaluation_mode(module), torch.no_grad():
+            outputs = module(torch.zeros(2, size, dtype=weight.dtype, device=weight.device))
+        return isinstance(outputs, Tensor) and outputs.ndim > 1 and len(outputs) == 2 and outputs.numel() > 0
+    except Exception:  # code of the user can raise any exception
+        return False
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -20,13 +20,13 @@ from unweave.codec import plain_data
 from unweave.errors import OptionError
 from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
-from unweave.evaluation.results import EvaluationData, GroupedScores, setting_of
+from unweave.evaluation.results import DecoderDescription, EvaluationData, GroupedScores, setting_of
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
 from unweave.metrics.manifolds import largest_drop
 from unweave.score import Score
-from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say
+from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say, texts
 from unweave.trust.comparison import Comparison, Difference, never_below
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.verdict_record import Level, Reason
@@ -315,6 +315,73 @@ class ByChance:
         return cls(value, low, high, "less" if less else "more" if more else "as much")
 
 
+CLEARLY_APART = 0.05  # nats; smaller differences of entropy do not count as an order
+
+
+@dataclass(frozen=True)
+class UnitsStatement:
+    """A statement about a decoder in the units of its outputs and with outputs of unit variance."""
+
+    about: str
+    as_given: str
+    unit_variance: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class UnitsCheck:
+    """Which statements about a decoder hold as well if every output is scaled to unit variance.
+
+    ``smallest`` and ``largest`` are the extreme standard deviations of the outputs.
+    """
+
+    smallest: float
+    largest: float
+    statements: tuple[UnitsStatement, ...]
+
+    @property
+    def changed(self) -> list[str]:
+        """What is different with outputs of unit variance."""
+        return [each.about for each in self.statements if not each.holds]
+
+    def table(self) -> TextTable:
+        """One row for each statement."""
+        heads = ("statement", "outputs as they are", "outputs of unit variance", "same")
+        rows = [
+            (each.about, each.as_given, each.unit_variance, "yes" if each.holds else "no") for each in self.statements
+        ]
+        return TextTable(heads, tuple(rows))
+
+    @classmethod
+    def of(cls, found: LatentSpectrum, scaled: LatentSpectrum, deviations: Sequence[float]) -> UnitsCheck:
+        """By the spectrum of the same latents in both units."""
+        one, two = (
+            {row.latent: -math.inf if row.entropy is None else row.entropy for row in each.latents}
+            for each in (found, scaled)
+        )
+        swapped = any(
+            (one[a] - one[b]) > CLEARLY_APART and (two[b] - two[a]) > CLEARLY_APART
+            for a, b in itertools.permutations(one, 2)
+        )
+        statements = [UnitsStatement("the order of the latents", found.in_order, scaled.in_order, not swapped)]
+        if found.has_knee or scaled.has_knee:
+            matter = [{row.latent for row in each.latents if row.is_used} for each in (found, scaled)]
+            words = [f"{len(names)} of {len(one)}" for names in matter]
+            statements.append(UnitsStatement("the latents before the knee", words[0], words[1], matter[0] == matter[1]))
+        for about, chance in (("the axes", "rotated"), ("the directions", "random")):
+            has = [getattr(each, chance).decoder_has if getattr(each, chance) else "" for each in (found, scaled)]
+            if all(has):
+                words = [texts(f"beside_{chance}")[each] for each in has]
+                statements.append(UnitsStatement(about, words[0], words[1], has[0] == has[1]))
+        if found.latents[0].partner:
+            pairs = [{frozenset(pair[:2]) for pair in each.pairs} for each in (found, scaled)]
+            same = pairs[0] == pairs[1]
+            statements.append(
+                UnitsStatement("the pairs that share more than by chance", found.in_pairs, scaled.in_pairs, same)
+            )
+        return cls(min(deviations), max(deviations), tuple(statements))
+
+
 @dataclass(frozen=True)
 class LatentSpectrum:
     """The latents of a decoder without factors, by decreasing entropy, with the sentences about them.
@@ -334,12 +401,24 @@ class LatentSpectrum:
     rotated: ByChance | None = None
     random: ByChance | None = None
     least_shared: float = SHARED
+    units: UnitsCheck | None = None
 
     @property
     def alone(self) -> list[str]:
         """Latents that change the data and share no more than by chance with any other."""
         shared = {name for pair in self.pairs for name in pair[:2]}
         return [row.latent for row in self.latents[: len(self.latents) - self.n_dead] if row.latent not in shared]
+
+    @property
+    def in_order(self) -> str:
+        """The first latents by decreasing entropy, by their numbers."""
+        names = [numbered(row.latent) for row in self.latents]
+        return ", ".join([*names[:8], *(["..."] if len(names) > 8 else [])])
+
+    @property
+    def in_pairs(self) -> str:
+        """The pairs that share more than by chance, by their numbers."""
+        return listed([f"{numbered(one)} with {numbered(other)}" for one, other, _ in self.pairs], 4) or "none"
 
     @property
     def beside_chance(self) -> str:
@@ -363,6 +442,10 @@ class LatentSpectrum:
         """Whether some latents that change the data come after the knee."""
         return self.n_used < len(self.latents) - self.n_dead
 
+    def tables(self) -> tuple[TextTable, ...]:
+        """The latents, and which statements about them depend on the units of the outputs."""
+        return (self.table(), *([self.units.table()] if self.units else []))
+
     def table(self) -> TextTable:
         """One row for each latent, most important first: entropy and standard error, and what it shares; in nats."""
         rows = [
@@ -383,6 +466,23 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum |
     scores = _scores_of_latents(evaluation, representation)
     if evaluation.data.factors or "manifold_entropy" not in scores:
         return None
+    found, described = _spectrum(scores), evaluation.data.decoders.get(representation)
+    if found is None or described is None or "manifold_entropy" not in described.standardised:
+        return found
+    scaled = _spectrum(described.standardised)
+    return found if scaled is None else replace(found, units=UnitsCheck.of(found, scaled, described.deviations))
+
+
+def numbered(latent: str) -> str:
+    """The name of a latent without the word 'latent'.
+
+    >>> numbered("latent 3"), numbered("pose")
+    ('3', 'pose')
+    """
+    return latent.removeprefix("latent ")
+
+
+def _spectrum(scores: Mapping[str, Score]) -> LatentSpectrum | None:
     names, entropies = map(list, zip(*scores["manifold_entropy"].per_code.items(), strict=True))
     errors = scores["manifold_entropy"].parts["standard_errors"]
     matrix = np.full((len(names), len(names)), np.nan)
@@ -953,6 +1053,11 @@ def _has_scores(evaluation: Evaluation, *names: str) -> bool:
     return any(row.score for row in evaluation.rows if row.representation in names)
 
 
+def caveats_of_decoders(described: DecoderDescription | None) -> str:
+    """On what the values depend, and what they do not say."""
+    return say("caveats_of_decoders", scaled=described is not None and described.is_standardised)
+
+
 def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: Evaluation) -> Answer:
     """The answer for a decoder without factors; nothing is advised that needs factors."""
     n, used = len(found.latents) - found.n_dead, [row.latent for row in found.latents[: found.n_used]]
@@ -970,10 +1075,16 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
         for pair in found.pairs[:2]
     )
     headline = say("spectrum", used=used, **known) + (say("dead_latents", names=dead, n=len(dead)) if dead else "")
+    units = say("units_of_outputs", changed=found.units.changed) if found.units else ""
+    described = evaluation.data.decoders.get(representation)
+    if described and (described.is_standardised or described.problem):
+        units = say("units_given" if described.is_standardised else "units_unknown", problem=described.problem)
+    if found.units and found.units.changed:
+        steps = (say("decide_units", low=found.units.smallest, high=found.units.largest), *steps)
     shared = say("latents_share", pairs=pairs, **least) if found.latents[0].partner else ""
     return Answer(
         representation=representation,
-        headline=f"{headline} {found.beside_chance}".rstrip(),
+        headline=" ".join(filter(None, (headline, found.beside_chance, units))),
         identified=f"{found.total_sentence} {shared}".strip() if n > 1 else "",
         axes="",
         parts=None,
@@ -981,7 +1092,7 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
         questions=(),
         report=f"{say('report_of_spectrum', **ends, **known)} {found.total_sentence if n > 1 else ''}".rstrip(),
         next_steps=steps or (say("no_advice"),),
-        reading=(say("reading_of_latents", caveats_of_decoders=say("caveats_of_decoders")), ""),
+        reading=(say("reading_of_latents", caveats_of_decoders=caveats_of_decoders(described)), ""),
         spectrum=found,
     )
 

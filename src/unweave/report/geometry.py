@@ -20,8 +20,9 @@ from unweave.errors import InputError, UnweaveError
 from unweave.evaluation import Evaluation
 from unweave.evidence import Evidence
 from unweave.metrics.manifolds import Spectrum, square_image, traversals
+from unweave.report.answer import answer_of
 from unweave.report.html import content_policy
-from unweave.report.terminal import number_table
+from unweave.report.terminal import WRAPPED_OF_DECODERS, number_table, text_columns
 from unweave.sentences import counted
 from unweave.whole_files import write_output
 
@@ -216,7 +217,7 @@ def geometry_table(
 
     If ``keep`` is given, a sentence says how many latents are needed to keep this number of nats.
     """
-    matrix = evaluation["manifold_mutual_information"].parts["matrix"]
+    matrix, found_spectrum = evaluation["manifold_mutual_information"].parts["matrix"], answer_of(evaluation).spectrum
     partners = np.nan_to_num(matrix, nan=-1.0).argmax(axis=1)
     heads, lines = ("latent", "entropy", "+-", "kept so far", "shares most with", "nats"), []
     for rank, i in enumerate(found.order[:LATENTS_SHOWN]):
@@ -233,6 +234,10 @@ def geometry_table(
         *([Text(KEPT, style="dim")] if len(found.names) > 1 else []),
         *([Text(_answer(found, keep))] if keep is not None else []),
         *(Text(sentence) for sentence in sentences),
+        *(
+            text_columns(table, wrapped=WRAPPED_OF_DECODERS)
+            for table in (found_spectrum.tables() if found_spectrum else ())[1:]
+        ),
         *(Text(sentence, style="dim") for sentence in evaluation.notes),
     )
 

@@ -70,7 +70,7 @@ def _codes(entry: Mapping[str, Any]) -> str:
 
 def _tables(answer: Answer) -> list[str]:
     if answer.spectrum is not None:
-        return [markdown_table(answer.spectrum.table()), plain(answer.identified), answer.reading[0]]
+        return [*map(markdown_table, answer.spectrum.tables()), plain(answer.identified), answer.reading[0]]
     return [
         *([markdown_table(answer.factor_table()), plain(answer.below_factors)] if answer.factors else []),
         answer.reading[0],

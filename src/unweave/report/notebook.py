@@ -38,7 +38,7 @@ def notebook_view(evaluation: Evaluation) -> str:
 
 def _of_one(answer: Answer) -> Iterable[str]:
     if answer.spectrum is not None:
-        yield html_table(answer.spectrum.table())
+        yield from map(html_table, answer.spectrum.tables())
     if answer.factors:
         yield html_table(answer.factor_table())
     yield f"<p>{escape(answer.below_factors)}</p>"

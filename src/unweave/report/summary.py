@@ -504,7 +504,9 @@ def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
         )
         return {"course": str(answer.course or ""), **tests}
     shown = [plain_data(row) | {"leaks": row.leaks} for row in answer.shown_factors]
-    return {"shown_factors": shown, "parts": answer.parts_sentence}
+    units = answer.spectrum and answer.spectrum.units
+    of_units = {"units": plain_data(units.table())} if units else {}
+    return {"shown_factors": shown, "parts": answer.parts_sentence, **of_units}
 
 
 def _metric(evaluation: Evaluation, label: str) -> dict[str, Any]:

@@ -212,11 +212,15 @@ def text_table(evaluation: Evaluation) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
+WRAPPED_OF_DECODERS = ("latent", "shares most with", "statement", "outputs as they are", "outputs of unit variance")
+
+
 def _one_representation(evaluation: Evaluation, width: int) -> Iterator[RenderableType]:
     answer = answer_of(evaluation)
     yield Prose(answer.headline, style="bold")
     if answer.spectrum is not None:
-        yield text_columns(answer.spectrum.table(), wrapped=("latent", "shares most with"))
+        for table in answer.spectrum.tables():
+            yield text_columns(table, wrapped=WRAPPED_OF_DECODERS)
         yield Prose(answer.identified)
         yield Prose(answer.reading[0], style="dim")
         yield Text()

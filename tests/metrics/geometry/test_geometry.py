@@ -19,7 +19,7 @@ from unweave.metrics import (
     manifold_total_correlation,
     total_entropy,
 )
-from unweave.metrics.manifolds import _usable_samples, traversals
+from unweave.metrics.manifolds import _usable_samples, standardised, traversals
 from unweave.synthetic.known_decoders import LinearDecoder, Torus, TwoMoons
 
 SEEDS = st.integers(0, 10_000)
@@ -473,3 +473,35 @@ def test_rotated_latents_are_a_yardstick_of_the_total_correlation():
     angle = 0.7
     turned = np.diag([1.0, 4.0]) @ [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
     assert spectrum(turned).rotated_total_correlation == pytest.approx(2 * np.log(2.5) - np.log(4), abs=0.15)
+
+
+def test_outputs_of_unit_variance():
+    matrix = np.array([[100.0, 20.0], [0.0, 3.0], [0.0, 0.05]])
+    scaled = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+    expected = list(manifold_entropy(scaled).per_code.values())
+    assert list(manifold_entropy(standardised(matrix)).per_code.values()) == pytest.approx(expected)
+    drawn = standardised(LinearDecoder(matrix, shift=1e6))  # measured by draws; the mean does not matter
+    assert drawn.deviations == pytest.approx(np.linalg.norm(matrix, axis=1), rel=0.03)
+    assert list(manifold_entropy(drawn).per_code.values()) == pytest.approx(expected, abs=0.03)
+    assert drawn.encode(drawn.decode(np.eye(2))) == pytest.approx(np.eye(2), abs=1e-6)
+    assert drawn.decode(np.eye(2)) == pytest.approx((matrix.T + 1e6) / drawn.deviations)
+
+
+def test_deviations_follow_the_prior_and_constant_outputs_stay():
+    decoder = LinearDecoder(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]))
+    mixture = GaussianMixture(((0.0, 0.0), (3.0, 0.0)), ((1.0, 2.0), (1.0, 2.0)))
+    found = standardised(decoder, prior=mixture).deviations
+    assert found == pytest.approx([np.sqrt(1 + 1.5**2), 2.0, 1.0], rel=0.03)
+    assert next(standardised(decoder, prior=mixture).jacobian_blocks(np.zeros((1, 2))))[0, 2].tolist() == [0.0, 0.0]
+
+
+def test_deviations_that_cannot_be_known_are_asked_for():
+    varying = np.random.default_rng(0).normal(size=(5, 3, 2))
+    with pytest.raises(InputError, match=r"pass deviations=data.std"):
+        standardised(varying)
+    given = standardised(varying, [1.0, 2.0, 4.0])
+    assert next(given.jacobian_blocks(None)) == pytest.approx(varying / [[1.0], [2.0], [4.0]])
+    with pytest.raises(InputError, match="one number from 0 for each output"):
+        standardised(varying, [[1.0]])
+    with pytest.raises(InputError, match="2 deviations for 3 outputs"):
+        manifold_entropy(standardised(varying, [1.0, 2.0]))

@@ -159,7 +159,7 @@ def test_latents_without_effect_are_named_and_drawn_without_a_bar():
     evaluation = unweave.evaluate(decoder=decoder)
     answer = answer_of(evaluation)
     assert [row.entropy is None for row in answer.spectrum.latents] == [False, False, True, True]
-    assert answer.headline.endswith("do not change the data.")
+    assert "has no knee. latent 0 and latent 3 do not change the data. All of this" in answer.headline
     section = evaluation.to_html().split('id="answer"')[1].split("</section>")[0]
     assert "no effect" in section
     assert not re.search(r"\binf\b", section)
@@ -176,3 +176,52 @@ def test_a_decoder_that_cannot_be_traversed_keeps_its_scores():
     assert unweave.evaluate(decoder=Shy())["manifold_entropy"].value == pytest.approx(
         unweave.evaluate(decoder=Linear())["manifold_entropy"].value
     )
+
+
+SENSORS = np.array([100.0, 1.0, 0.01, 1.0])  # units of four outputs
+MIXED = np.array([[1.0, 0.2, 0.1], [0.0, 3.0, 0.0], [0.0, 0.0, 0.4], [0.5, 0.0, 2.0]])
+
+
+def total_correlation(jacobian):
+    """I = sum_i log |J_i| - 1/2 log det J'J (000, eq. 9)."""
+    return np.log(np.linalg.norm(jacobian, axis=0)).sum() - 0.5 * np.linalg.slogdet(jacobian.T @ jacobian)[1]
+
+
+def test_statements_are_compared_with_outputs_of_unit_variance_in_closed_form():
+    jacobian = MIXED * SENSORS[:, None]
+    scaled = jacobian / np.linalg.norm(jacobian, axis=1, keepdims=True)
+    evaluation = unweave.evaluate(decoder=jacobian)
+    found, described = answer_of(evaluation).spectrum, evaluation.data.decoders["codes"]
+    assert described.deviations == pytest.approx(np.linalg.norm(jacobian, axis=1).tolist())
+    assert evaluation["manifold_total_correlation"].value == pytest.approx(total_correlation(jacobian))
+    assert described.standardised["manifold_total_correlation"].value == pytest.approx(total_correlation(scaled))
+    entropies = 0.5 * np.log(2 * np.pi * np.e) + np.log(np.linalg.norm(scaled, axis=0))
+    assert list(described.standardised["manifold_entropy"].per_code.values()) == pytest.approx(entropies.tolist())
+    rows = {row.about: row for row in found.units.statements}
+    for each, shown in ((jacobian, "as_given"), (scaled, "unit_variance")):
+        order = np.argsort(-np.linalg.norm(each, axis=0)).tolist()
+        assert getattr(rows["the order of the latents"], shown) == ", ".join(map(str, order))
+    assert not rows["the order of the latents"].holds
+    for text in (str(evaluation), evaluation.to_markdown(), evaluation.to_html(), evaluation._repr_html_()):
+        assert "unit variance" in text
+        for shown in ("as_given", "unit_variance"):
+            assert getattr(rows["the order of the latents"], shown) in text
+    assert "the values depend on the units of the outputs" in answer_of(evaluation).headline
+    assert "standardised(decoder)" in answer_of(evaluation).next_steps[0]
+
+
+@pytest.mark.parametrize("decoder", [np.eye(4), DIRECTIONS])
+def test_outputs_of_one_unit_change_no_statement(decoder):
+    """The deviations are equal, so that both are the same up to one factor."""
+    evaluation = unweave.evaluate(decoder=decoder)
+    assert answer_of(evaluation).spectrum.units.changed == []
+    assert "All of this also holds with every output scaled to unit variance." in answer_of(evaluation).headline
+
+
+def test_units_are_not_asked_of_images_and_not_known_from_jacobians_that_vary():
+    image = unweave.evaluate(decoder=np.linalg.qr(np.random.default_rng(0).normal(size=(64, 3)))[0])
+    assert answer_of(image).spectrum.units is None
+    assert "unit variance" not in str(image)
+    varying = unweave.evaluate(decoder=np.random.default_rng(0).normal(size=(20, 5, 3)))
+    assert "Jacobians alone do not say how much each output varies" in answer_of(varying).headline
+    assert unweave.Evaluation.from_json(varying.to_json()) == varying
