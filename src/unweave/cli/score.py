@@ -46,8 +46,9 @@ SCORE_OPTIONS = [
     ),
     option(
         "--kinds KINDS",
-        "Kinds of the factors (continuous, ordinal, categorical, circular:PERIOD): one for all factors, or one for "
-        "each or NAME=KIND pairs, separated by commas.",
+        "Kinds of the factors (continuous, ordinal, categorical, circular:PERIOD, or "
+        "'ordinal:low<mid<high' for text with an order): one for all factors, or one for each or NAME=KIND pairs, "
+        "separated by commas.",
     ),
     option(
         "--factors NAMES",
