@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -142,8 +143,9 @@ N_SHOWN = 10  # images on the page with their reconstructions
 @option("--images DATASET", "Data set whose images are shown on the page with their reconstructions.")
 @option("--weights", "Folder of published weights for --decoder.", A_PATH)
 @option("--cluster ADDRESS", "Dask scheduler whose workers read a folder of .parquet files.")
+@option("--factors-from", "File with the factors, if FILE contains only codes.", A_PATH)
 @with_score_options
-def score(file: Path, codes_file: Path | None, **options: Any) -> None:
+def score(file: Path, codes_file: Path | None, factors_from: Path | None, **options: Any) -> None:
     """Measure how well the codes in FILE represent its factors.
 
     The codes may also be in a second file, CODES_FILE. Files may be .npz (with arrays 'factors' and 'codes', and
@@ -153,6 +155,10 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
     read in blocks of rows.
     """
     with one_sentence_errors():
+        if factors_from is not None:
+            if codes_file is not None:
+                raise OptionError(f"The factors are named twice, {file} and {factors_from}: leave one of them out.")
+            file, codes_file = factors_from, file
         check_writable(*_pages(options).values(), inputs=(file, codes_file))
         from unweave.evaluation import evaluate
         from unweave.files.reading import read_files
@@ -191,12 +197,14 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
         check_writable(*_pages(options).values(), inputs=(*files, factors_from))
         from unweave.evaluation import compare as compare_all
         from unweave.files.reading import read_files, refuse_different_factors
+        from unweave.report.answer import command_of_one
 
+        representations = _representations(files, names_in(options["codes"]), factors_from)
         read = {
             label: read_files(
                 *((path, None) if factors_from is None else (factors_from, path)), codes=names, **_columns(options)
             )
-            for label, (path, names) in _representations(files, names_in(options["codes"]), factors_from).items()
+            for label, (path, names) in representations.items()
         }
         first = next(iter(read.values()))
         if factors_from is None:
@@ -205,8 +213,22 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
             )
         codes = {label: entry.codes for label, entry in read.items()}
         evaluation = compare_all(first.factors, codes, **_settings(options, first))
+        given = {**options, "factors_from": factors_from}
+        token = command_of_one.set(lambda label: _score_command(*representations[label], given))
+        click.get_current_context().call_on_close(lambda: command_of_one.reset(token))
         show(evaluation, options["as_json"])
         _write_pages(evaluation, options)
+
+
+ABOUT_DATA = ("factors_from", "factors", "codes", "codes_std", "factor_names", "code_names", "row_groups", "nuisances")
+ABOUT_DATA += ("target", "environments", "kinds", "missing")
+
+
+def _score_command(path: Path, codes: list[str], options: dict[str, Any]) -> str:
+    """The command that scores one of the compared representations, with the same options about the data."""
+    given = {**options, "codes": ",".join(codes), "missing": options["missing"].replace("refuse", "")}
+    named = [(f"--{name.replace('_', '-')}", str(given[name])) for name in ABOUT_DATA if given.get(name)]
+    return shlex.join(["unweave", "score", str(path), *(word for pair in named for word in pair)])
 
 
 def _representations(
