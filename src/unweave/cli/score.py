@@ -54,8 +54,8 @@ SCORE_OPTIONS = [
     option(
         "--factors NAMES",
         "Columns of a table, or arrays of a file, to use as factors, separated by commas: names, patterns such as "
-        "'emb_*', ranges such as emb_0..emb_63, and obs:NAME of an .h5ad file; 'cell_type=*' is a factor for each "
-        "level, against all others.",
+        "'emb_*', ranges such as emb_0..emb_63, and obs:NAME of an .h5ad file; 'cell_type=NK' is a factor for "
+        "one level against all others, and 'cell_type=*' for each.",
     ),
     option("--codes NAMES", "Columns or arrays to use as codes, likewise; obsm:NAME of an .h5ad file."),
     option(
@@ -71,6 +71,9 @@ SCORE_OPTIONS = [
     option("--target NAME", "Column or array with the label of the task of a concept model."),
     option(
         "--environments NAME", "Column or array with the factor that was intervened on in each row, or 'observational'."
+    ),
+    option(
+        "--nuisances NAMES", "Columns or arrays of what the codes should not depend on, such as a batch; see --factors."
     ),
     option(
         "--missing",
@@ -129,7 +132,7 @@ def with_options(options: Sequence[Any]) -> Callable[[Any], Any]:
 with_score_options = with_options([*SCORE_OPTIONS, *PAGE_OPTIONS])
 
 # factors, their kinds and row groups, and --json
-with_data_options = with_options([SCORE_OPTIONS[k] for k in (1, 2, 5, 7, 10, -1)])
+with_data_options = with_options([SCORE_OPTIONS[k] for k in (1, 2, 5, 7, 11, -1)])
 with_page_options = with_options(PAGE_OPTIONS)
 N_SHOWN = 10  # images on the page with their reconstructions
 
@@ -452,7 +455,9 @@ def demo(rows: int, trained: bool, out: Path, as_json: bool) -> None:
 def _columns(options: dict[str, Any]) -> dict[str, Any]:
     """Columns or arrays of a file that are not codes, as `read_files` takes them."""
     names = ("codes_std", "row_groups", "target", "environments")
-    return {"factors": names_in(options["factors"])} | {name: options[name] for name in names if name in options}
+    chosen = {name: options[name] for name in names if name in options}
+    nuisances = {"nuisances": names_in(options["nuisances"])} if "nuisances" in options else {}
+    return {"factors": names_in(options["factors"])} | chosen | nuisances
 
 
 def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
@@ -465,6 +470,7 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
         "row_groups": files.row_groups,
         "target": files.target,
         "environments": files.environments,
+        "nuisances": files.nuisances,
         "factor_names": names_in(options["factor_names"]) or None,
         "code_names": names_in(options["code_names"]) or files.code_names,
         "progress": True,
