@@ -240,6 +240,24 @@ class TestCompare:
             compare(FACTORS, {"a": CODES, "b": NOISE}, metrics=["identification"], quick=True)
         )
 
+    def test_a_folder_of_runs_gives_a_table(self, run, folder):
+        for name, codes in {"vae-beta=4-seed=0": CODES, "vae-beta=4-seed=1": CODES + NOISE, "ae-seed=0": NOISE}.items():
+            (folder / "my runs" / name).mkdir(parents=True)
+            np.savez(folder / "my runs" / name / "codes.npz", factors=FACTORS, codes=codes)
+        assert run("compare", "my runs", *QUICK, "--latex", "runs.tex").exit_code == 0
+        rows = [line for line in (folder / "runs.tex").read_text().splitlines() if line.startswith(("ae", "vae"))]
+        assert [row.split(" & ")[0] for row in rows] == ["vae-beta=4", "ae"]
+        files = [f"my runs/{name}/codes.npz" for name in ("vae-beta=4-seed=0", "ae-seed=0")]
+        assert evaluation_of(run("compare", *files, *QUICK, "--json")).representations == (
+            "vae-beta=4-seed=0",
+            "ae-seed=0",
+        )
+        (folder / "empty runs").mkdir()
+        assert refused(run("compare", "empty runs", "--latex", "runs.tex")) == (
+            "Error: --latex needs the codes of the models: run unweave encode 'empty runs' first, and then "
+            "unweave compare 'empty runs' --latex runs.tex again."
+        )
+
     def test_files_of_other_samples(self, run):
         sentence = refused(run("compare", "both.npz", "other.npz"))
         assert sentence.startswith("Error: other.npz and both.npz have different factors: compare representations of")

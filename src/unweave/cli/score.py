@@ -187,14 +187,20 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
 
     They may also be arrays of one file: compare cells.h5ad --factors obs:cell_type --codes obsm:X_pca,obsm:X_drvi.
     Instead of files, you can name a folder that `unweave train` wrote. Its models are then compared, with their spread
-    over seeds.
+    over seeds; for a page or a table, the codes that `unweave encode` wrote into the folder are.
     """
     with one_sentence_errors():
-        if len(files) == 1 and files[0].is_dir():
+        if len(files) == 1 and files[0].is_dir() and (pages := _pages(options)):
+            folder, files = files[0], tuple(sorted(files[0].glob("*/codes.npz")))
+            if not files:
+                kind, page = next(iter(pages.items()))
+                raise OptionError(
+                    f"--{kind} needs the codes of the models: run unweave encode {shlex.quote(str(folder))} first, and "
+                    f"then unweave compare {shlex.quote(str(folder))} --{kind} {shlex.quote(str(page))} again."
+                )
+        elif len(files) == 1 and files[0].is_dir():
             from unweave.cli.train import compare_folder
 
-            if _pages(options):
-                raise OptionError("A page needs codes: run unweave encode on the folder, and compare its files.")
             compare_folder(files[0], names_in(options["metrics"]), options["as_json"])
             return
         check_writable(*_pages(options).values(), inputs=(*files, factors_from))
@@ -223,8 +229,10 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
         _write_pages(evaluation, options)
 
 
-ABOUT_DATA = ("factors_from", "factors", "codes", "codes_std", "factor_names", "code_names", "row_groups", "nuisances")
-ABOUT_DATA += ("target", "environments", "kinds", "missing")
+ABOUT_DATA = (
+    *("factors_from", "factors", "codes", "codes_std", "factor_names", "code_names", "row_groups", "nuisances"),
+    *("target", "environments", "kinds", "missing"),
+)
 
 
 def _score_command(path: Path, codes: list[str], options: dict[str, Any]) -> str:
@@ -478,11 +486,11 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
 
 
 def _distinct_labels(files: tuple[Path, ...], what: str = "representation") -> list[str]:
-    """File names without extensions, or full paths if the names are not distinct."""
+    """File names without extensions, the folders of the files, or full paths: the first that are distinct."""
     if len(set(files)) < len(files):
         fail(f"A file is named twice: name every {what} once.")
-    stems = [path.stem for path in files]
-    return stems if len(set(stems)) == len(stems) else [str(path) for path in files]
+    stems, folders = [path.stem for path in files], [path.parent.name for path in files]
+    return next((names for names in (stems, folders) if len(set(names)) == len(files)), [*map(str, files)])
 
 
 def _pages(options: dict[str, Any]) -> dict[str, Path]:
