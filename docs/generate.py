@@ -83,6 +83,7 @@ def metric_page(entry: Any) -> str:
     options = text[text.index("\nOptions: ") : text.index("\nReference: ")].split("\n\n", 1)[1:]
     papers = re.findall(r"^00\d: .*$", text, re.MULTILINE)
     use = ("Use it for", "Best score", "Needs", "Factors", "Avoid when", "Cost")
+    beside = "".join(f" --{need} NAME" for need in ("nuisances", "target") if need in entry.card.needs)
     code = f"```python\n{textwrap.dedent(example.strip(chr(10)))}\n```"
     parts = [
         f"# {entry.card.name}",
@@ -99,7 +100,7 @@ def metric_page(entry: Any) -> str:
         "## References",
         "\n".join(f"- {line}" for line in (facts["Reference"], *papers)),
         f"Version {facts['Version']} of this metric ([versions](../versions.md)). On the command line: "
-        f"`unweave explain {entry.card.name}`, `unweave score codes.npz --metrics {entry.card.name}`.",
+        f"`unweave explain {entry.card.name}`, `unweave score codes.npz --metrics {entry.card.name}{beside}`.",
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 

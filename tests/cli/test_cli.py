@@ -2,6 +2,8 @@
 
 import functools
 import json
+import re
+import shlex
 import subprocess
 import sys
 
@@ -209,6 +211,52 @@ class TestCompare:
         found = evaluation_of(run("compare", *arguments))
         assert found.representations == ("codes.npy", "noise.npy", "codes.csv")
         assert found.score("mcc", "codes.npy").raw == pytest.approx(found.score("mcc", "codes.csv").raw)
+
+    def test_the_last_line_is_a_command_that_runs(self, run, folder):
+        np.savez(folder / "my codes.npz", mu=CODES)
+        given = (
+            "--factors-from",
+            "factors.npy",
+            "--codes",
+            "mu",
+            "--kinds",
+            "continuous",
+            "--metrics",
+            "identification",
+        )
+        np.savez(folder / "noise mu.npz", mu=NOISE)
+        text = " ".join(run("compare", "my codes.npz", "noise mu.npz", *given, "--quick").stdout.split())
+        command = re.search(r"evaluate one alone: unweave (score .*), or comparison\['my codes'\]", text)[1]
+        assert shlex.split(command)[:2] == ["score", "my codes.npz"]
+        assert "--kinds continuous" in command
+        alone = evaluation_of(run(*shlex.split(command), *QUICK, "--json"))
+        assert alone["mcc"].raw == evaluate(FACTORS, CODES, metrics=["mcc"], quick=True)["mcc"].raw
+        sentence = refused(run("score", "my codes.npz"))
+        assert "has no array 'factors' but 'mu'" in sentence
+        assert "(--factors-from labels.npz, or unweave score labels.npz my codes.npz)" in sentence
+        twice = refused(run("score", "factors.npy", "my codes.npz", "--factors-from", "factors.npy"))
+        assert "The factors are named twice, factors.npy and factors.npy" in twice
+        assert "unweave score FILE, or" in str(
+            compare(FACTORS, {"a": CODES, "b": NOISE}, metrics=["identification"], quick=True)
+        )
+
+    def test_a_folder_of_runs_gives_a_table(self, run, folder):
+        for name, codes in {"vae-beta=4-seed=0": CODES, "vae-beta=4-seed=1": CODES + NOISE, "ae-seed=0": NOISE}.items():
+            (folder / "my runs" / name).mkdir(parents=True)
+            np.savez(folder / "my runs" / name / "codes.npz", factors=FACTORS, codes=codes)
+        assert run("compare", "my runs", *QUICK, "--latex", "runs.tex").exit_code == 0
+        rows = [line for line in (folder / "runs.tex").read_text().splitlines() if line.startswith(("ae", "vae"))]
+        assert [row.split(" & ")[0] for row in rows] == ["vae-beta=4", "ae"]
+        files = [f"my runs/{name}/codes.npz" for name in ("vae-beta=4-seed=0", "ae-seed=0")]
+        assert evaluation_of(run("compare", *files, *QUICK, "--json")).representations == (
+            "vae-beta=4-seed=0",
+            "ae-seed=0",
+        )
+        (folder / "empty runs").mkdir()
+        assert refused(run("compare", "empty runs", "--latex", "runs.tex")) == (
+            "Error: --latex needs the codes of the models: run unweave encode 'empty runs' first, and then "
+            "unweave compare 'empty runs' --latex runs.tex again."
+        )
 
     def test_files_of_other_samples(self, run):
         sentence = refused(run("compare", "both.npz", "other.npz"))

@@ -26,6 +26,7 @@ PLAIN = {
     "row_groups": None,
     "target": None,
     "environments": None,
+    "nuisances": None,
     "factor_names": None,
     "code_names": None,
     "metrics": None,
@@ -109,6 +110,7 @@ def test_options_of_scores_reach_the_evaluation(passed, command, function):
         "screen": True,
         "target": None,
         "environments": None,
+        "nuisances": None,
         "factor_names": ["a", "b"],
         "code_names": ["c", "d"],
         "progress": True,
@@ -116,9 +118,17 @@ def test_options_of_scores_reach_the_evaluation(passed, command, function):
 
 
 def test_options_of_files_reach_their_reader(passed):
-    named = ("--factors=a,b", "--codes=c", "--codes-std=s", "--row-groups=g", "--target=t", "--environments=e")
+    named = (
+        "--factors=a,b",
+        "--codes=c",
+        "--codes-std=s",
+        "--row-groups=g",
+        "--target=t",
+        "--environments=e",
+        "--nuisances=n,o",
+    )
     read = {"factors": ["a", "b"], "codes": ["c"], "codes_std": "s", "row_groups": "g"}
-    read |= {"target": "t", "environments": "e"}
+    read |= {"target": "t", "environments": "e", "nuisances": ["n", "o"]}
     place = "unweave.files.reading:read_files"
     assert passed(place, "score", "x.npz", "y.npz", *named, "--cluster=tcp://here:1") == (
         (Path("x.npz"), Path("y.npz")),

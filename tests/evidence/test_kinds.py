@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from unweave import Evidence, FactorKind, InputError, OptionError, UnweaveError
@@ -49,6 +50,21 @@ def test_kinds_by_name_leave_the_others_to_the_rule():
 
 
 @pytest.mark.parametrize(
+    "given", ["ordinal:low<mid<high", " Ordinal: low < mid < high ", {"light": "ordinal:low<mid<high"}]
+)
+def test_texts_have_the_order_that_is_stated(given):
+    levels = np.array(["low", "mid", "high"])
+    places = RNG.integers(0, 3, 60)
+    evidence = Evidence({"light": levels[places]}, kinds=given)
+    as_pandas = Evidence({"light": pd.Series(pd.Categorical(levels[places], levels, ordered=True))})
+    assert evidence.factors[:, 0].tolist() == places.tolist()
+    assert evidence.fingerprint == as_pandas.fingerprint
+    assert kinds({"light": levels[places]}, given) == ("ordinal",)
+    some = Evidence({"light": [None, *levels[places]]}, kinds=given, missing="drop")
+    assert some.factors[:, 0].tolist() == places.tolist()
+
+
+@pytest.mark.parametrize(
     ("text", "period"),
     [("circular", 2 * math.pi), ("circular:360", 360.0), ("circular: 7.5", 7.5), ("circular:0.5", 0.5)],
 )
@@ -78,8 +94,12 @@ def test_kinds_do_not_depend_on_where_codes_are_missing():
         ({"leval": "ordinal"}, "kinds names 'leval', but the factors are 'angle', 'level', 'shape': use these names"),
         (
             {"shape": "ordinal"},
-            "Factor 'shape' contains text, so it cannot be ordinal: turn it into numbers in the order",
+            r"ordinal needs the order of its levels: write kinds={'shape': 'ordinal:heart<square'} \(--kinds 'shape",
         ),
+        ({"shape": "ordinal:heart<sqare"}, "The order of factor 'shape' leaves out 'square': name each of its levels"),
+        ({"shape": "ordinal:heart<square<heart"}, "The order of factor 'shape' names a level twice"),
+        ({"level": "ordinal:0<1<2<3"}, "Factor 'level' has numbers, whose order is that of their values"),
+        ({"shape": "categorical:heart<square"}, "'categorical:heart<square' is not a kind of factor"),
         ({"angle": "circular"}, "Factor 'angle' is circular with period 6.28319, but its values span 35.*circular:360"),
     ],
     ids=str,

@@ -118,6 +118,60 @@ def test_other_numbers_are_no_index(name, numbers):
     assert read(**{name: numbers})[1] == []
 
 
+@pytest.mark.parametrize(
+    ("levels", "order"),
+    [
+        (["high", "low", "mid"], "low<mid<high"),
+        (["Large", "medium", "Small", "Very-large"], "Small<medium<Large<Very-large"),
+        (["XL", "M", "S"], "S<M<XL"),
+        (["often", "never", "sometimes"], "never<sometimes<often"),
+        (["first", "third", "second"], "first<second<third"),
+        (["week 12", "week 2", "week 6"], "week 2<week 6<week 12"),
+    ],
+)
+def test_texts_with_an_order_are_asked_about_unless_their_kind_is_stated(levels, order):
+    column = np.array(levels)[np.arange(N) % len(levels)]
+    evidence, (note,) = read(light=column)
+    assert f"kinds={{'light': 'ordinal:{order}'}} (--kinds 'light=ordinal:{order}')" in note
+    assert evidence.kinds[0].is_categorical
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InputWarning)
+        for kinds in ({"light": "categorical"}, {"light": f"ordinal:{order}"}, "categorical"):
+            Evidence({"light": column}, CODES, kinds=kinds)
+
+
+@pytest.mark.parametrize(
+    "levels",
+    ["low high", "metal plastic wood", "low mid other", "first middle last", "a-1 a-2 a-3", "mid middle high", "s a m"],
+)
+def test_other_texts_are_classes_without_a_question(levels):
+    assert read(light=np.resize(levels.split(), N))[1] == []
+
+
+def test_the_command_takes_an_order(tmp_path):
+    light = RNG.integers(0, 3, N)
+    table = pd.DataFrame({"light": np.array(["low", "mid", "high"])[light], "emb_0": light + CODES[:, 0] / 9})
+    table.to_csv(tmp_path / "table.csv")
+    chosen = [
+        "score",
+        str(tmp_path / "table.csv"),
+        "--factors",
+        "light",
+        "--codes",
+        "emb_*",
+        "--metrics",
+        "mcc",
+        "--quick",
+    ]
+    asked = CliRunner().invoke(main, [*chosen, "--json"])
+    assert "(--kinds 'light=ordinal:low<mid<high')" in asked.stderr
+    stated = CliRunner().invoke(main, [*chosen, "--json", "--kinds", "light=ordinal:low<mid<high"])
+    assert stated.stderr == ""
+    scores = Evaluation.from_json(stated.stdout)
+    assert scores.data.factors[0].kind == "ordinal"
+    assert scores["mcc"].value == evaluate(light, table["emb_0"], metrics=["mcc"], quick=True)["mcc"].value
+
+
 def test_repeated_rows_with_missing_values_count():
     factor = RNG.normal(size=N)
     factor[3] = math.nan

@@ -167,6 +167,40 @@ def test_cells_by_name(cells):
     np.testing.assert_array_equal(read_codes(cells, ["X"]).toarray().argmax(axis=1), np.arange(40) % 3)
 
 
+def test_single_levels_of_a_column_are_factors(cells):
+    one = read_files(cells, factors=["obs:cell_type=T", "obs:time", "obs:cell_type"], codes=["obsm:X_drvi"]).factors
+    assert list(one) == ["cell_type", "cell_type=T", "time"]
+    assert list(one["cell_type=T"][:2]) == ["other", "T"]
+    assert list(read_files(cells, factors=["cell_type=B"], codes=["X_drvi"]).factors) == ["cell_type=B"]
+    with pytest.raises(
+        unweave.FileError, match=r"'cell_type' has no level 'NK' but 'B', 'T': name one of them, or '\*'"
+    ):
+        read_files(cells, factors=["obs:cell_type=NK"], codes=["obsm:X_drvi"])
+    with pytest.raises(unweave.FileError, match="has no array 'obs:kind=NK'"):
+        read_files(cells, factors=["obs:kind=NK"], codes=["obsm:X_drvi"])
+
+
+def test_nuisances_by_name(cells, tmp_path):
+    found = read_files(cells, factors=["obs:time"], codes=["obsm:X_drvi"], nuisances=["obs:cell_type"])
+    assert unweave.Evidence(found.factors, found.codes, nuisances=found.nuisances).nuisance_names == ("cell_type",)
+    frame().write_csv(tmp_path / "table.csv")
+    factor, *others = frame().columns
+    found = read_files(tmp_path / "table.csv", factors=[factor], nuisances=[others[0]])
+    assert (list(found.nuisances), list(found.codes)) == (others[:1], others[1:])
+    given = [
+        "score",
+        str(cells),
+        "--factors",
+        "obs:time",
+        "--codes",
+        "obsm:X_drvi",
+        "--metrics",
+        "nuisances_invariance",
+    ]
+    refused = CliRunner().invoke(main, [*given, "--quick"])
+    assert "(--nuisances)" in refused.output
+
+
 def test_cells_are_compared_by_key(cells):
     words = ["--factors", "obs:cell_type,obs:time", "--metrics", "r2", "--quick", "--json"]
     result = CliRunner().invoke(main, ["compare", str(cells), "--codes", "obsm:X_drvi,obsm:X_pca", *words])

@@ -193,7 +193,7 @@ HOW_TO_GIVE: dict[str, str] = {
     "decoder": "pass decoder=",
     "reference": "pass reference=, another decoder",
     "sampler": "pass sampler=",
-    "nuisances": "pass nuisances=",
+    "nuisances": "pass nuisances= (--nuisances)",
     "target": "pass target=, the label of the task",
 }
 

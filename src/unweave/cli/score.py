@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -46,14 +47,15 @@ SCORE_OPTIONS = [
     ),
     option(
         "--kinds KINDS",
-        "Kinds of the factors (continuous, ordinal, categorical, circular:PERIOD): one for all factors, or one for "
-        "each or NAME=KIND pairs, separated by commas.",
+        "Kinds of the factors (continuous, ordinal, categorical, circular:PERIOD, or "
+        "'ordinal:low<mid<high' for text with an order): one for all factors, or one for each or NAME=KIND pairs, "
+        "separated by commas.",
     ),
     option(
         "--factors NAMES",
         "Columns of a table, or arrays of a file, to use as factors, separated by commas: names, patterns such as "
-        "'emb_*', ranges such as emb_0..emb_63, and obs:NAME of an .h5ad file; 'cell_type=*' is a factor for each "
-        "level, against all others.",
+        "'emb_*', ranges such as emb_0..emb_63, and obs:NAME of an .h5ad file; 'cell_type=NK' is a factor for "
+        "one level against all others, and 'cell_type=*' for each.",
     ),
     option("--codes NAMES", "Columns or arrays to use as codes, likewise; obsm:NAME of an .h5ad file."),
     option(
@@ -69,6 +71,9 @@ SCORE_OPTIONS = [
     option("--target NAME", "Column or array with the label of the task of a concept model."),
     option(
         "--environments NAME", "Column or array with the factor that was intervened on in each row, or 'observational'."
+    ),
+    option(
+        "--nuisances NAMES", "Columns or arrays of what the codes should not depend on, such as a batch; see --factors."
     ),
     option(
         "--missing",
@@ -127,7 +132,7 @@ def with_options(options: Sequence[Any]) -> Callable[[Any], Any]:
 with_score_options = with_options([*SCORE_OPTIONS, *PAGE_OPTIONS])
 
 # factors, their kinds and row groups, and --json
-with_data_options = with_options([SCORE_OPTIONS[k] for k in (1, 2, 5, 7, 10, -1)])
+with_data_options = with_options([SCORE_OPTIONS[k] for k in (1, 2, 5, 7, 11, -1)])
 with_page_options = with_options(PAGE_OPTIONS)
 N_SHOWN = 10  # images on the page with their reconstructions
 
@@ -141,8 +146,9 @@ N_SHOWN = 10  # images on the page with their reconstructions
 @option("--images DATASET", "Data set whose images are shown on the page with their reconstructions.")
 @option("--weights", "Folder of published weights for --decoder.", A_PATH)
 @option("--cluster ADDRESS", "Dask scheduler whose workers read a folder of .parquet files.")
+@option("--factors-from", "File with the factors, if FILE contains only codes.", A_PATH)
 @with_score_options
-def score(file: Path, codes_file: Path | None, **options: Any) -> None:
+def score(file: Path, codes_file: Path | None, factors_from: Path | None, **options: Any) -> None:
     """Measure how well the codes in FILE represent its factors.
 
     The codes may also be in a second file, CODES_FILE. Files may be .npz (with arrays 'factors' and 'codes', and
@@ -152,6 +158,10 @@ def score(file: Path, codes_file: Path | None, **options: Any) -> None:
     read in blocks of rows.
     """
     with one_sentence_errors():
+        if factors_from is not None:
+            if codes_file is not None:
+                raise OptionError(f"The factors are named twice, {file} and {factors_from}: leave one of them out.")
+            file, codes_file = factors_from, file
         check_writable(*_pages(options).values(), inputs=(file, codes_file))
         from unweave.evaluation import evaluate
         from unweave.files.reading import read_files
@@ -177,25 +187,33 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
 
     They may also be arrays of one file: compare cells.h5ad --factors obs:cell_type --codes obsm:X_pca,obsm:X_drvi.
     Instead of files, you can name a folder that `unweave train` wrote. Its models are then compared, with their spread
-    over seeds.
+    over seeds; for a page or a table, the codes that `unweave encode` wrote into the folder are.
     """
     with one_sentence_errors():
-        if len(files) == 1 and files[0].is_dir():
+        if len(files) == 1 and files[0].is_dir() and (pages := _pages(options)):
+            folder, files = files[0], tuple(sorted(files[0].glob("*/codes.npz")))
+            if not files:
+                kind, page = next(iter(pages.items()))
+                raise OptionError(
+                    f"--{kind} needs the codes of the models: run unweave encode {shlex.quote(str(folder))} first, and "
+                    f"then unweave compare {shlex.quote(str(folder))} --{kind} {shlex.quote(str(page))} again."
+                )
+        elif len(files) == 1 and files[0].is_dir():
             from unweave.cli.train import compare_folder
 
-            if _pages(options):
-                raise OptionError("A page needs codes: run unweave encode on the folder, and compare its files.")
             compare_folder(files[0], names_in(options["metrics"]), options["as_json"])
             return
         check_writable(*_pages(options).values(), inputs=(*files, factors_from))
         from unweave.evaluation import compare as compare_all
         from unweave.files.reading import read_files, refuse_different_factors
+        from unweave.report.answer import command_of_one
 
+        representations = _representations(files, names_in(options["codes"]), factors_from)
         read = {
             label: read_files(
                 *((path, None) if factors_from is None else (factors_from, path)), codes=names, **_columns(options)
             )
-            for label, (path, names) in _representations(files, names_in(options["codes"]), factors_from).items()
+            for label, (path, names) in representations.items()
         }
         first = next(iter(read.values()))
         if factors_from is None:
@@ -204,8 +222,24 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
             )
         codes = {label: entry.codes for label, entry in read.items()}
         evaluation = compare_all(first.factors, codes, **_settings(options, first))
+        given = {**options, "factors_from": factors_from}
+        token = command_of_one.set(lambda label: _score_command(*representations[label], given))
+        click.get_current_context().call_on_close(lambda: command_of_one.reset(token))
         show(evaluation, options["as_json"])
         _write_pages(evaluation, options)
+
+
+ABOUT_DATA = (
+    *("factors_from", "factors", "codes", "codes_std", "factor_names", "code_names", "row_groups", "nuisances"),
+    *("target", "environments", "kinds", "missing"),
+)
+
+
+def _score_command(path: Path, codes: list[str], options: dict[str, Any]) -> str:
+    """The command that scores one of the compared representations, with the same options about the data."""
+    given = {**options, "codes": ",".join(codes), "missing": options["missing"].replace("refuse", "")}
+    named = [(f"--{name.replace('_', '-')}", str(given[name])) for name in ABOUT_DATA if given.get(name)]
+    return shlex.join(["unweave", "score", str(path), *(word for pair in named for word in pair)])
 
 
 def _representations(
@@ -439,7 +473,9 @@ def demo(rows: int, trained: bool, out: Path, as_json: bool) -> None:
 def _columns(options: dict[str, Any]) -> dict[str, Any]:
     """Columns or arrays of a file that are not codes, as `read_files` takes them."""
     names = ("codes_std", "row_groups", "target", "environments")
-    return {"factors": names_in(options["factors"])} | {name: options[name] for name in names if name in options}
+    chosen = {name: options[name] for name in names if name in options}
+    nuisances = {"nuisances": names_in(options["nuisances"])} if "nuisances" in options else {}
+    return {"factors": names_in(options["factors"])} | chosen | nuisances
 
 
 def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
@@ -452,6 +488,7 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
         "row_groups": files.row_groups,
         "target": files.target,
         "environments": files.environments,
+        "nuisances": files.nuisances,
         "factor_names": names_in(options["factor_names"]) or None,
         "code_names": names_in(options["code_names"]) or files.code_names,
         "progress": True,
@@ -459,11 +496,11 @@ def _settings(options: dict[str, Any], files: Files) -> dict[str, Any]:
 
 
 def _distinct_labels(files: tuple[Path, ...], what: str = "representation") -> list[str]:
-    """File names without extensions, or full paths if the names are not distinct."""
+    """File names without extensions, the folders of the files, or full paths: the first that are distinct."""
     if len(set(files)) < len(files):
         fail(f"A file is named twice: name every {what} once.")
-    stems = [path.stem for path in files]
-    return stems if len(set(stems)) == len(stems) else [str(path) for path in files]
+    stems, folders = [path.stem for path in files], [path.parent.name for path in files]
+    return next((names for names in (stems, folders) if len(set(names)) == len(files)), [*map(str, files)])
 
 
 def _pages(options: dict[str, Any]) -> dict[str, Path]:

@@ -371,7 +371,8 @@ class Evidence(Derivable):
     kinds : str, sequence or mapping, optional
         continuous, ordinal, categorical, circular (radians) or circular:PERIOD, for all factors, for each, or by name.
         Kinds not given are inferred: text is categorical; a number with at most 50 distinct values that occur five
-        times on average is ordinal; other numbers are continuous. Ordered categories of pandas become level numbers.
+        times on average is ordinal; other numbers are continuous. Text with an order is ordinal:low<mid<high, and
+        ordered categories of pandas become level numbers.
     missing : {"refuse", "drop"}
         Whether rows with missing values raise an error or are dropped (`n_dropped` is their number, and `kept_rows`
         has the rest). Metrics that work factor by factor then use, for each factor, all rows in which it is labelled.

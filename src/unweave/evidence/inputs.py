@@ -30,7 +30,7 @@ from unweave.evidence.columns import (
     within_reach,
 )
 from unweave.evidence.decoders import Sampler
-from unweave.evidence.kinds import KindsGiven
+from unweave.evidence.kinds import KindsGiven, in_stated_order, looks_ordered
 from unweave.evidence.posterior import Posterior
 from unweave.evidence.splits import environment_table, group_table, renumbered
 from unweave.findings import Finding
@@ -172,7 +172,13 @@ def read_inputs(
     """
     columns, probabilities = split_off_tables(factors)
     factor_table, (code_table, posterior) = all_of(
-        lambda: None if columns is None else read_table(columns, "factor", options.get("factor_names"), borrowed),
+        lambda: (
+            None
+            if columns is None
+            else in_stated_order(
+                read_table(columns, "factor", options.get("factor_names"), borrowed), options.get("kinds")
+            )
+        ),
         lambda: _read_codes(codes, options.get("code_names"), borrowed),
     )
     nuisances, row_groups = options.get("nuisances"), options.get("row_groups")
@@ -233,6 +239,7 @@ def questions_about(inputs: Inputs, kinds: KindsGiven = None) -> list[str]:
         ]
         questions += filter(None, map(_odd_levels, factors.names, factors.levels))
         if kinds is None or isinstance(kinds, Mapping):
+            questions += _unordered(factors, kinds or {})
             questions += _angles(factors, kinds or {})
     if factors is not None and codes is not None and inputs.row_groups is None:
         questions += _repeated(factors, codes)
@@ -269,6 +276,18 @@ def _odd_levels(name: str, levels: Levels | None) -> str | None:
         f"Factor {quoted(name)} is text with {len(levels or ())} levels such as {quoted(amounts[0])}, which count as "
         "classes without an order: pass numbers if they are amounts."
     )
+
+
+def _unordered(factors: Table, stated: Mapping[str, object]) -> Iterator[str]:
+    """A question about texts with an order, such as low, mid and high, unless their kind is stated."""
+    for name, levels in zip(factors.names, factors.levels, strict=True):
+        if levels and name not in stated and (order := looks_ordered(levels)):
+            shown = f"{', '.join(map(quoted, order[:-1]))} and {quoted(order[-1])}"
+            kind = f"ordinal:{'<'.join(order)}"
+            yield (
+                f"Factor {quoted(name)} has the levels {shown}, which count as classes without an order: if they are "
+                f"ordered, declare kinds={{{name!r}: {kind!r}}} (--kinds {f'{name}={kind}'!r})."
+            )
 
 
 def _look_exchanged(factors: Table, codes: Table) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from unweave.arrays import FloatArray
 from unweave.errors import InputError, OptionError
 from unweave.estimators.totals import Role
-from unweave.evidence.columns import all_of, quoted
+from unweave.evidence.columns import Levels, Table, all_of, quoted
 from unweave.sentences import printable
 
 MOST_ORDINAL_LEVELS = 50
@@ -190,18 +191,22 @@ def resolved_kinds(
 
 
 def _given_by_name(names: tuple[str, ...], given: KindsGiven) -> dict[str, DeclaredKind]:
+    return {name: _parsed(text) for name, text in _texts_by_name(names, given).items()}
+
+
+def _texts_by_name(names: tuple[str, ...], given: KindsGiven) -> Mapping[str, object]:
     if given is None:
         return {}
     given = given.item() if isinstance(given, np.ndarray) and not given.ndim else given
     if isinstance(given, str) or not isinstance(given, Iterable):
-        return {name: _parsed(given) for name in names}
+        return dict.fromkeys(names, given)
     if isinstance(given, Mapping):
         stated = {printable(name): text for name, text in given.items()}
         unknown = [name for name in stated if name not in names]
         if unknown:
             known = ", ".join(map(quoted, names[:8])) + (" and others" if len(names) > 8 else "")
             raise OptionError(f"kinds names {quoted(unknown[0])}, but the factors are {known}: use these names.")
-        return {name: _parsed(text) for name, text in stated.items()}
+        return stated
     given = list(given)
     if len(given) != len(names):
         raise InputError(
@@ -209,14 +214,16 @@ def _given_by_name(names: tuple[str, ...], given: KindsGiven) -> dict[str, Decla
             f"{quoted((*map(str, given), 'continuous')[0])} for all of them, a list of {len(names)}, or a mapping from "
             "factor names."
         )
-    return {name: _parsed(text) for name, text in zip(names, given, strict=True)}
+    return dict(zip(names, given, strict=True))
 
 
 def _parsed(text: object) -> DeclaredKind:
-    """Kind from text such as 'ordinal', 'circular' (radians) or 'circular:360' (with the period)."""
+    """Kind from text such as 'ordinal', 'ordinal:low<mid<high', 'circular' (radians) or 'circular:360' (the period)."""
     word, _, period = str(text).partition(":")
     try:
         kind = FactorKind(word.strip().lower())
+        if kind is FactorKind.ORDINAL and len(_order_in(text)) > 1:
+            return DeclaredKind(kind)
         if period and not kind.is_circular:
             raise ValueError
         length = float(period) if period else 2 * math.pi
@@ -224,8 +231,8 @@ def _parsed(text: object) -> DeclaredKind:
             raise ValueError
     except ValueError:
         raise InputError(
-            f"{quoted(text)} is not a kind of factor: use continuous, ordinal, categorical, circular (radians) "
-            "or circular:PERIOD, such as circular:360."
+            f"{quoted(text)} is not a kind of factor: use continuous, ordinal, categorical, circular (radians), "
+            "circular:PERIOD, such as circular:360, or for text with an order, ordinal:low<mid<high."
         ) from None
     return DeclaredKind(kind, length) if kind.is_circular else DeclaredKind(kind)
 
@@ -247,3 +254,90 @@ def _refuse_identifier(name: str, column: FloatArray, is_text: bool) -> None:
             f"Factor {quoted(name)} is categorical with {n_levels} values in {column.size} rows: leave it out if it "
             f"is an identifier, or {'make it numbers' if is_text else 'declare it continuous'} if it is a number."
         )
+
+
+def _order_in(text: object) -> Levels:
+    """Levels from the lowest to the highest in a kind such as 'ordinal:low<mid<high'; empty if it states none."""
+    _, _, order = str(text).partition(":")
+    return tuple(level.strip() for level in order.split("<")) if "<" in order else ()
+
+
+def in_stated_order(factors: Table, given: KindsGiven) -> Table:
+    """The factors, with texts as numbers from 0 in the order that their kind states, such as 'ordinal:low<mid<high'.
+
+    >>> from unweave.evidence.columns import read_table
+    >>> light = read_table({"light": ["mid", "low", "high"]}, "factor")
+    >>> in_stated_order(light, {"light": "ordinal:low<mid<high"}).values[:, 0].tolist()
+    [1.0, 0.0, 2.0]
+    """
+    if given is None or not (any(factors.is_text) or "<" in str(given)):
+        return factors
+    values, all_levels = factors.values.copy(order="F"), list(factors.levels)
+    for name, text in _texts_by_name(factors.names, given).items():
+        j = factors.names.index(name)
+        levels, order = factors.levels[j], _order_in(text)
+        if _parsed(text).kind is not FactorKind.ORDINAL or not (levels or order):
+            continue
+        if not levels:
+            raise InputError(
+                f"Factor {quoted(name)} has numbers, whose order is that of their values: write 'ordinal'."
+            )
+        if not order:
+            example = "<".join(looks_ordered(levels) or levels[:6])
+            raise InputError(
+                f"Factor {quoted(name)} contains text, so ordinal needs the order of its levels: write "
+                f"kinds={{{name!r}: {'ordinal:' + example!r}}} (--kinds {f'{name}=ordinal:{example}'!r}) in the order "
+                "you mean, or declare it categorical."
+            )
+        left_out = [level for level in levels if level not in order]
+        if left_out or len({*order}) < len(order):
+            problem = f"leaves out {quoted(left_out[0])}" if left_out else "names a level twice"
+            raise InputError(f"The order of factor {quoted(name)} {problem}: name each of its levels once.")
+        places = np.array([order.index(level) for level in levels], dtype=np.float64)
+        labelled = ~np.isnan(values[:, j])
+        values[labelled, j] = places[values[labelled, j].astype(np.intp)]
+        all_levels[j] = None
+    return replace(factors, values=values, levels=tuple(all_levels))
+
+
+SCALES = (  # from low to high; several words for one place are separated by bars
+    "none|no|absent, very low, low, mid|middle|medium|moderate|normal|average, high, very high",
+    "tiny|very small, small, mid|middle|medium|normal|average, large|big, very large|huge",
+    "xxs, xs, s, m, l, xl, xxl, xxxl",
+    "never, rarely|seldom, sometimes|occasionally, often|frequently, usually|mostly, always",
+    "first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth",
+    "one, two, three, four, five, six, seven, eight, nine, ten",
+    "none|no|absent, mild|weak|slight, moderate|medium, severe|strong",
+    "strongly disagree, disagree, neutral|undecided, agree, strongly agree",
+    "very bad|very poor, bad|poor, fair|ok|average, good, very good, excellent",
+    "cold, cool, warm, hot",
+    "slow, medium|normal, fast",
+    "short, medium|normal, long|tall",
+    "thin, medium|normal, thick",
+    "dark, dim|medium|normal, bright",
+    "easy, medium|normal, hard|difficult",
+    "early, mid|middle, late",
+    "young, middle aged|adult, old",
+)
+NUMBERED = re.compile(r"(grade|stage|level|step|phase|hour|day|week|year)s? ?(\d+)$")
+
+
+def looks_ordered(levels: Levels) -> Levels:
+    """Three or more levels in the order that their words have; empty if these are no words of one scale.
+
+    >>> looks_ordered(("High", "Low", "mid")), looks_ordered(("day 10", "day 2", "day 7"))
+    (('Low', 'mid', 'High'), ('day 2', 'day 7', 'day 10'))
+    >>> looks_ordered(("metal", "plastic", "wood"))
+    ()
+    """
+    words = {" ".join(re.split(r"[\s_-]+", level.strip().casefold())): level for level in levels}
+    if not 3 <= len(words) == len(levels) <= MOST_ORDINAL_LEVELS:
+        return ()
+    numbered = [match for word in words if (match := NUMBERED.match(word))]
+    if len(numbered) == len(words) and len({match[1] for match in numbered}) == 1:
+        return tuple(words[match[0]] for match in sorted(numbered, key=lambda match: int(match[2])))
+    for scale in SCALES:
+        place = {word: k for k, step in enumerate(scale.split(", ")) for word in step.split("|")}
+        if len({place.get(word) for word in words} - {None}) == len(words):
+            return tuple(words[word] for word in sorted(words, key=place.__getitem__))
+    return ()

@@ -129,6 +129,11 @@ class Opened:
             return f"did you mean {alike[0]!r}?"
         if self.is_archive and any(each.rpartition(".")[2] in ("weight", "bias") for each in self.names):
             return "these are the weights of a model, so encode samples with it first, and pass the codes."
+        if name == "factors":
+            return (
+                f"name existing ones with --factors, or pass the file with the factors (--factors-from labels.npz, or "
+                f"unweave score labels.npz {self.path})."
+            )
         return "name existing ones with --factors, --codes and --row-groups."
 
 

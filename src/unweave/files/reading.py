@@ -39,6 +39,7 @@ class Files:
     row_groups: Any = None
     target: Any = None
     environments: Any = None
+    nuisances: Any = None
     kinds: list[str] | None = None
     code_names: list[str] | None = None
 
@@ -53,6 +54,7 @@ def read_files(
     row_groups: str | None = None,
     target: str | None = None,
     environments: str | None = None,
+    nuisances: Sequence[str] = (),
     in_blocks: bool = False,
     cluster: str | None = None,
 ) -> Files:
@@ -69,8 +71,8 @@ def read_files(
         File with the codes.
     factors, codes : names, optional
         Arrays of an .npz ('factors' and 'codes' by default), 'obs:NAME' and 'obsm:NAME' of an .h5ad, or columns of a
-        table, also as patterns ('emb_*') and ranges ('emb_0..emb_63'). 'cell_type=*' is one factor for each level of
-        cell_type, against all others. By default, columns are those whose names begin
+        table, also as patterns ('emb_*') and ranges ('emb_0..emb_63'). 'cell_type=NK' is the level NK against all
+        others, and 'cell_type=*' is one such factor for each level. By default, columns are those whose names begin
         with 'factor' and 'code'; if only the factors are named, all other columns are codes). A file with factors only
         or codes only may contain one array of any name, or columns of any names.
     codes_std : name, optional
@@ -80,6 +82,8 @@ def read_files(
         Array or column with the subject or video of each row, in either file; 'episode_index' of a folder that has it.
     target, environments : name, optional
         Array or column with the label of the task, and with the intervention of each row, in either file.
+    nuisances : names, optional
+        Arrays or columns, in either file, of what the codes should not depend on; named as factors are.
     in_blocks : bool
         Whether to return `RowBlocks` for a folder of Parquet files that is too large for memory.
     cluster : str, optional
@@ -91,12 +95,18 @@ def read_files(
     folder = codes_path is None and os.path.isdir(path) and not is_store(path)
     if cluster is not None and not folder:
         raise OptionError(f"A cluster reads folders of Parquet files, and {path} is not one: leave --cluster out.")
-    if folder and row_groups is None and (cluster is not None or (in_blocks and is_large_folder(path))):
+    if (
+        folder
+        and row_groups is None
+        and not nuisances
+        and (cluster is not None or (in_blocks and is_large_folder(path)))
+    ):
         return Files(parquet_blocks(path, factors=factors, codes=codes, cluster=cluster), None)
     besides = {"row_groups": row_groups, "target": target, "environments": environments}
-    aside = tuple(filter(None, besides.values()))
     first = opened(path)
     second = first if codes_path is None else opened(codes_path)
+    unwanted, nuisance_table = _nuisances(nuisances, first, second)
+    aside = (*filter(None, besides.values()), *unwanted)
     if row_groups is None and folder and EPISODE in first.names and EPISODE not in (*factors, *codes):
         besides["row_groups"], aside = EPISODE, (*aside, EPISODE)
     factors, apart = _to_take_apart(first, factors)
@@ -116,6 +126,7 @@ def read_files(
     return Files(
         _levels_apart(_named_factors(first, factor_table, names), factor_names, apart),
         _with_std(second, code_table, codes, codes_std),
+        nuisances=nuisance_table,
         kinds=_words(first, KINDS, factors),
         code_names=code_words,
         **_besides(besides, *files),
@@ -263,32 +274,49 @@ def _besides(named: Mapping[str, str | None], *files: Opened) -> dict[str, Any]:
     return {what: holding[name].column(name) for what, name in given.items()}
 
 
+def _nuisances(names: Sequence[str], *files: Opened) -> tuple[list[str], Any]:
+    """Names and table of the nuisances, from the first file that has them; no names and None if there are none."""
+    if not names:
+        return [], None
+    file = next((file for file in files if set(file.chosen(names)) <= {*file.names}), files[0])
+    return (chosen := file.chosen(names)), file.table(chosen)
+
+
 MOST_LEVELS = 200
 
 
-def _to_take_apart(file: Opened, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The names without the sign for levels, and those that had it."""
-    apart = [name.removesuffix(APART) for name in names if name.endswith(APART) and name not in file.names]
-    return [name.removesuffix(APART) if name.removesuffix(APART) in apart else name for name in names], apart
+def _to_take_apart(file: Opened, names: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
+    """The names without levels, and the levels that are factors ('*' for all, '' for the whole column), by column."""
+    columns: list[str] = []
+    levels: dict[str, list[str]] = {}
+    for name in names:
+        column, sign, level = name.rpartition("=") if name.endswith(APART) else name.partition("=")
+        known = sign and name not in file.names and {column, f"obs:{column}"} & {*file.names}
+        column, level = (column, level) if known else (name, "")
+        if column not in levels or level in levels[column]:  # what is named twice is refused later
+            columns.append(column)
+        levels.setdefault(column, []).append(level)
+    return columns, {name.removeprefix("obs:"): each for name, each in levels.items() if each != [""]}
 
 
-def _levels_apart(table: Any, names: Sequence[str], apart: Sequence[str]) -> Any:
+def _levels_apart(table: Any, names: Sequence[str], apart: Mapping[str, Sequence[str]]) -> Any:
     """The factors, with a column for each level (the level, or "other") in place of those to be taken apart."""
     if not apart:
         return table
     given = table if hasattr(table, "columns") or isinstance(table, Mapping) else {names[0]: table}
     columns: dict[str, Any] = {}
-    apart = [name.removeprefix("obs:") for name in apart]
     for name in (name.removeprefix("obs:") for name in names):
         values = list(given[name])
         words = [None if value is None or value != value else str(value) for value in values]
         levels = sorted({word for word in words if word is not None})
-        if name not in apart:
-            columns[name] = values
-        elif len(levels) > MOST_LEVELS:
+        chosen = apart.get(name, [""])
+        if "*" in chosen and len(levels) > MOST_LEVELS:
             raise OptionError(f"{name!r} has {len(levels)} levels, too many for a factor each: leave out {APART!r}.")
-        else:
-            columns |= {f"{name}={each}": [w and (w if w == each else "other") for w in words] for each in levels}
+        if unknown := [level for level in chosen if level not in ("", "*", *levels)]:
+            raise FileError(f"{name!r} has no level {unknown[0]!r} but {shown(levels)}: name one of them, or '*'.")
+        columns |= {name: values} if "" in chosen else {}
+        for level in levels if "*" in chosen else filter(None, chosen):
+            columns[f"{name}={level}"] = [w and (w if w == level else "other") for w in words]
     return columns
 
 

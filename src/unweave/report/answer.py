@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -1451,6 +1452,12 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     )
 
 
+# what a user types to evaluate one of several representations; the command line knows files and options
+command_of_one: ContextVar[Callable[[str], str]] = ContextVar(
+    "command_of_one", default=lambda name: "unweave score FILE"
+)
+
+
 def _steps_of_comparison(
     evaluation: Evaluation, kept: Sequence[Answer], over: Course | None, order: Sequence[str]
 ) -> tuple[str, ...]:
@@ -1461,7 +1468,7 @@ def _steps_of_comparison(
         of_one = of_factors(evaluation, one.representation, one.factors)
         steps += [f"{one.representation}: {step}" for step in of_one]
     first = [name for name in order for one in kept if one.representation == name and not one.contains_nothing][:1]
-    look = [say("look_at_one", name=name) for name in first]
+    look = [say("look_at_one", name=name, command=command_of_one.get()(name)) for name in first]
     return (*([*dict.fromkeys(steps)][: MOST_STEPS - 1] or [say("no_advice")]), *look)
 
 
