@@ -20,7 +20,7 @@ from unweave.codec import plain_data
 from unweave.errors import OptionError
 from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
-from unweave.evaluation.results import EvaluationData, GroupedScores, setting_of
+from unweave.evaluation.results import Carriers, EvaluationData, GroupedScores, setting_of
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
@@ -66,7 +66,7 @@ WELL = 0.8  # smallest recovery of a factor that is identified up to a class of 
 RECOVERY_OF = {"one code": "one_code", "own codes": "own_codes", "own direction": "direction", "readable": "readable"}
 SHOWN_OF = RECOVERY_OF | {"implied": "readable"}  # by a linear readout on the rows as they are
 
-MOST_CODES = 3
+MOST_CODES, MAIN = 3, 0.75  # codes that hold less than this share of a direction are not its main ones
 
 MOST_TESTS = 24  # of settings that a table shows
 
@@ -86,7 +86,7 @@ class FactorRow:
     """How far one factor is identified: the rung of the ladder, where, and the held-out recoveries of all rungs.
 
     ``recovery`` is that of the rung, from ``low`` to ``high``, and ``words`` is the state as a person would say it.
-    ``where`` names codes, or says that it is a direction. Leakage is between ``leakage`` and ``most_leakage``, which
+    ``where`` names codes, of a direction the few that hold most of it. Leakage is between ``leakage`` and ``most_leakage``, which
     counts all of the direction's response that the model does not explain. ``note`` says what is in the way of a higher
     rung. ``rung`` is 'not known' for a factor that never varies. The state is 'absent' only if no probe of the
     evaluation reads the factor.
@@ -138,7 +138,7 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
     ladder = evaluation.data.ladders.get(representation)
     if ladder is None:
         return ()
-    n_codes = len(ladder.code_names)
+    n_codes = max((int(each.any(axis=1).sum()) for each in ladder.directions.values()), default=0)  # that vary
     # one block of several codes is identified up to maps of these codes, and not elementwise
     known = {
         row.factor: replace(row, rung="own codes")
@@ -149,7 +149,7 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
     block_of = {member: row.factor for row in ladder.rows for member in row.members}
     kinds = {block_of.get(factor.name, factor.name): factor.kind for factor in evaluation.data.factors}
     rows = tuple(
-        _row(known[name], n_codes, kind, ladder.quick)
+        _row(known[name], evaluation.data.carriers.get(representation, {}).get(name), n_codes, kind, ladder.quick)
         if name in known
         else FactorRow(name, NOT_KNOWN, FactorState.NOT_KNOWN, NOT_KNOWN, note=say("note_of", reason="constant"))
         for name, kind in kinds.items()
@@ -182,12 +182,18 @@ def _read_by_probes(evaluation: Evaluation, representation: str, absent: list[st
     return found
 
 
-def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
+def _row(row: LadderRow, carriers: Carriers | None, n_codes: int, kind: str, quick: bool) -> FactorRow:
     codes = row.codes or ((row.code,) if row.code else ())
     of_codes = listed(codes, MOST_CODES)
     where = {"one code": row.code, "own codes": of_codes, "implied": of_codes}.get(row.rung, "")
-    if row.rung == "own direction":
-        where = ", ".join(row.carried_by) or say("direction_of", n=n_codes)
+    if row.rung == "own direction" or (row.rung == "readable" and row.probe == "linear"):
+        where = say("direction_of", n=n_codes)
+        if row.carried_by:
+            where = ", ".join(row.carried_by)
+        elif carriers and carriers.share >= MAIN:
+            where = say("main_codes", codes=", ".join(carriers.codes), share=carriers.share)
+    elif row.rung == "readable" and row.code:
+        where = say("best_code", code=row.code)
     recovery = SHOWN_OF.get(row.rung, "")
     low, high = row.intervals.get(recovery, (math.nan, math.nan))
     return FactorRow(
@@ -468,7 +474,7 @@ class QuestionLine:
     """A question and its answer: 'yes', 'partly', 'no', 'not known' or 'not checked', by a metric with its verdict.
 
     ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, ``level`` the verdict, and
-    ``part`` says on which codes and rows the score was computed, if not on all. The
+    ``part`` says on which codes and rows the score was computed, if not on all, and whether its interval is too narrow. The
     answer to "own code for each factor" is 'yes' if the ladder finds own codes for all factors, and 'no' if for none or
     if identification is at noise level.
     """
@@ -558,7 +564,7 @@ def line_of(question: Question, row: Row, evaluation: Evaluation) -> QuestionLin
         high=high,
         confidence=row.interval.level if row.interval is not None and low is not None else None,
         level=row.level,
-        part=scored_part(evaluation, row),
+        part=", ".join(filter(None, (scored_part(evaluation, row), say("too_narrow") if row.heavy_tails else ""))),
     )
 
 
@@ -578,6 +584,16 @@ def _in_a_word(row: Row, value: float, noise: float | None) -> str:
         return NOT_KNOWN
     share = (value - start) / (row.card.best - start)
     return "yes" if share >= YES else "partly" if share > PARTLY else "no"
+
+
+def narrow_intervals(evaluation: Evaluation) -> str:
+    """Which intervals are too narrow because of which columns; empty if none is."""
+    rows = [row for row in evaluation.rows if row.heavy_tails]
+    metrics, columns = (
+        dict.fromkeys(row.label for row in rows),
+        dict.fromkeys(n for row in rows for n in row.heavy_tails),
+    )
+    return say("narrow_intervals", metrics=[*metrics], columns=[*columns]) if rows else ""
 
 
 def noise_sentence(row: Row) -> str:
@@ -744,7 +760,7 @@ def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[Facto
     kinds = {factor.name: factor.kind for factor in evaluation.data.factors}
     directions = [row.factor for row in rows if row.rung == "own direction"]
     if directions:
-        yield say("use_directions", factors=directions)
+        yield say("use_directions")
     folded = [row.factor for row in rows if row.rung == "folded" and kinds[row.factor] == "continuous"]
     if folded:
         yield say("folded", factors=folded)
@@ -1057,7 +1073,7 @@ def _report(
     screening, ladder = evaluation.data.screening.get(representation), evaluation.data.ladders.get(representation)
     n_rows = n_rows_given(evaluation.data)
     n_codes = screening.n_codes if screening else evaluation.data.representations[representation].n_codes
-    return say(
+    said = say(
         "report",
         rows=_of_all(ladder.n_rows if ladder else n_rows, n_rows, "sample"),
         codes=_of_all(len(ladder.code_names) if ladder else n_codes, n_codes, "code"),
@@ -1065,6 +1081,7 @@ def _report(
         parts=parts and str(parts),
         found=_headline(evaluation, representation, rows) if rows else "",
     )
+    return f"{said} {narrow_intervals(evaluation)}".rstrip()
 
 
 def _of_all(n: int, of: int, what: str) -> str:
@@ -1331,7 +1348,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
         best=best,
         letters={} if comparison is None else comparison.letters,
         questions=questions,
-        report=f"{over.sentence} {report}" if over else report,
+        report=" ".join(filter(None, (over.sentence if over else "", report, narrow_intervals(evaluation)))),
         next_steps=_steps_of_comparison(evaluation, [one for one in found if one.representation in kept], over, order),
         layers=table,
         settings=settings,

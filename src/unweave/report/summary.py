@@ -23,6 +23,7 @@ from unweave.report.answer import (
     code_lists,
     compared_by,
     fitting_advice,
+    narrow_intervals,
     noise_sentence,
     none_if_nan,
     settings_tested,
@@ -173,7 +174,7 @@ FIGURES = (
     ("nuisance_share", "variance of the codes not explained by factors", True),
     ("dead_codes", "dead codes", False),
     ("duplicated_codes", "duplicated codes", False),
-    ("heavy_tailed_codes", "heavy-tailed codes", False),
+    ("heavy_tailed_codes", "codes with a kurtosis above 10", False),
 )
 
 
@@ -462,7 +463,9 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
             for label in labels
             if len(names) > 1
         },
-        "trusted": trusted_scores(metrics) if data.factors else say("verdicts_need_factors"),
+        "trusted": f"{trusted_scores(metrics)} {narrow_intervals(evaluation)}".rstrip()
+        if data.factors
+        else say("verdicts_need_factors"),
         "data": {
             "n_rows": data.n_rows,
             "n_dropped": data.n_dropped,

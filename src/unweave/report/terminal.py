@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from unweave.evaluation import Evaluation
+from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import question_of
 from unweave.evaluation.loop import SMALLEST_DIFFERENCE
 from unweave.report.answer import (
@@ -130,10 +130,15 @@ def metric_table(evaluation: Evaluation, width: int) -> Table:
                 Text(f"  {label}{' (lower is better)' if row.card.lower_is_better else ''}"),
                 Text(score_cell(evaluation, label, representation)),
                 Text("" if row.noise is None else fixed(row.noise)),
-                *([Text("" if row.ends is None else between(*row.ends, 3))] if with_interval else []),
+                *([Text(_ends(row))] if with_interval else []),
                 *([_styled(row.level)] if checked else []),
             )
     return table
+
+
+def _ends(row: Row) -> str:
+    ends = "" if row.ends is None else between(*row.ends, 3)
+    return f"{ends}, too narrow" if ends and row.heavy_tails else ends
 
 
 def score_cell(evaluation: Evaluation, label: str, representation: str) -> str:
