@@ -46,7 +46,7 @@ from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.identifiability import Ladder, ladder
 from unweave.identifiability.responses import jackknife_error
-from unweave.metrics import identification, manifold_entropy
+from unweave.metrics import identification, manifold_entropy, r2
 from unweave.metrics.manifolds import square_image, traversals
 from unweave.metrics.matrices import unit_readouts
 from unweave.metrics.screening import ScreenedCodes, screened
@@ -563,9 +563,32 @@ def _run(
     known |= _pictures(rows, evidences)
     known["traversals"] = _traversals(rows, evidences)
     known |= _ladders(of_ladder, checks, is_panel, chosen)
+    known["nuisances"] = {name: read for name, one in given.items() if (read := read_nuisances(one))}
     known |= {"environments": by_environment, "screening": screening}
     data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
+
+
+MOST_LEVELS = 20
+
+
+def read_nuisances(evidence: Evidence) -> dict[str, float]:
+    """`r2` of every nuisance that varies; one with few whole numbers, such as those of texts, is read by its classes.
+
+    >>> z, batch = np.random.default_rng(0).normal(size=(2, 300))
+    >>> round(read_nuisances(Evidence(z, np.column_stack([z, batch + z]), nuisances={"batch": batch}))["batch"], 2)
+    1.0
+    """
+    columns = dict(zip(evidence.nuisance_names, evidence.nuisances.T, strict=True))
+    columns = {name: values for name, values in columns.items() if values.size and np.ptp(values) > 0}
+    levels = {name: np.unique(values) for name, values in columns.items()}
+    few = {name for name, each in levels.items() if each.size <= MOST_LEVELS and (each == np.round(each)).all()}
+    if not columns or not evidence.n_codes:
+        return {}
+    codes = evidence.codes if evidence.sparse_codes is None else evidence.sparse_codes
+    kinds = {name: "categorical" if name in few else "continuous" for name in columns}
+    found = score_or_reason(r2, Evidence(columns, codes, kinds=kinds, row_groups=evidence.row_groups), None)
+    return dict(found.per_factor) if isinstance(found, Score) else {}
 
 
 MOST_SHOWN = 12

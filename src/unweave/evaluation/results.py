@@ -625,9 +625,9 @@ class EvaluationData:
     comparison. ``ladders`` are computed with the panel and with `identification`; ``ladder_problems`` say why there is
     none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``drawn_codes`` are the codes on the
     rows of ``matched_pairs``, for scatter plots of any pair, and ``traversals`` those of a decoder without factors, the
-    most important latents first. ``environments`` says which codes shift under which intervention, and ``carriers`` which
-    codes hold most of each direction. ``notes`` say how
-    the data were read and what is probably not meant so (kind "asked").
+    most important latents first. ``environments`` says which codes shift under which intervention, ``carriers`` which
+    codes hold most of each direction, and ``nuisances`` the `r2` of every nuisance. ``notes`` say how the data were
+    read and what is probably not meant so (kind "asked").
     """
 
     n_rows: int
@@ -647,6 +647,7 @@ class EvaluationData:
     traversals: dict[str, tuple[Traversal, ...]] = field(default_factory=dict)
     environments: dict[str, Environments] = field(default_factory=dict)
     carriers: dict[str, dict[str, Carriers]] = field(default_factory=dict)
+    nuisances: dict[str, dict[str, float]] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()
 
     @classmethod
@@ -679,7 +680,7 @@ class EvaluationData:
     def of_one(self, name: str) -> Self:
         """What is known of one representation, without the comparisons."""
         entries = ("representations", "diagnosis", "screening", "matched_pairs", "ladders", "ladder_problems")
-        by_name = (*entries, "traversals", "drawn_codes", "environments", "carriers")
+        by_name = (*entries, "traversals", "drawn_codes", "environments", "carriers", "nuisances")
         kept: dict[str, Any] = {
             entry: {key: item for key, item in getattr(self, entry).items() if key == name} for entry in by_name
         }

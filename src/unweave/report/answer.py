@@ -86,9 +86,9 @@ class FactorRow:
     """How far one factor is identified: the rung of the ladder, where, and the held-out recoveries of all rungs.
 
     ``recovery`` is that of the rung, from ``low`` to ``high``, and ``words`` is the state as a person would say it.
-    ``where`` names codes, of a direction the few that hold most of it. Leakage is between ``leakage`` and ``most_leakage``, which
-    counts all of the direction's response that the model does not explain. ``note`` says what is in the way of a higher
-    rung. ``rung`` is 'not known' for a factor that never varies. The state is 'absent' only if no probe of the
+    ``where`` names codes, of a direction the few that hold most of it. Leakage is between ``leakage`` and
+    ``most_leakage``, which counts all of the direction's response that the model does not explain. ``note`` says what
+    is in the way of a higher rung. ``rung`` is 'not known' for a factor that never varies. The state is 'absent' only if no probe of the
     evaluation reads the factor.
     """
 
@@ -474,8 +474,8 @@ class QuestionLine:
     """A question and its answer: 'yes', 'partly', 'no', 'not known' or 'not checked', by a metric with its verdict.
 
     ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, ``level`` the verdict, and
-    ``part`` says on which codes and rows the score was computed, if not on all, and whether its interval is too narrow. The
-    answer to "own code for each factor" is 'yes' if the ladder finds own codes for all factors, and 'no' if for none or
+    ``part`` says on which codes and rows the score was computed, if not on all, and whether its interval is too narrow.
+    The answer to "own code for each factor" is 'yes' if the ladder finds own codes for all factors, and 'no' if for none or
     if identification is at noise level.
     """
 
@@ -854,6 +854,7 @@ class Answer:
     the codes' axes mean something, and ``report`` is a sentence for a paper. ``parts`` are the numbers of the ladder.
     ``next_steps`` are recommendations, the most important first, and ``reading`` explains the two tables. Without
     factors, ``spectrum`` has the latents of a decoder, and ``identified`` says which of them share directions.
+    ``nuisances`` says how well these can be read.
     """
 
     representation: str
@@ -867,6 +868,7 @@ class Answer:
     next_steps: tuple[str, ...]
     reading: tuple[str, ...] = ()
     spectrum: LatentSpectrum | None = None
+    nuisances: str = ""
 
     @property
     def contains_nothing(self) -> bool:
@@ -962,7 +964,18 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
         report=_report(evaluation, name, rows, lines) if _has_scores(evaluation, name) else say("nothing_computed"),
         next_steps=next_steps(evaluation, name, rows),
         reading=(say("reading_of_factors", quick=ladder.quick, implied=implied) if ladder else "", of_questions),
+        nuisances=nuisances_read(evaluation, name),
     )
+
+
+def nuisances_read(evaluation: Evaluation, *names: str) -> str:
+    """How well each nuisance can be read from the codes; empty without nuisances."""
+    known = {name: evaluation.data.nuisances[name] for name in names if name in evaluation.data.nuisances}
+    said = [
+        f"{nuisance} {', '.join(number(of[nuisance]) + f' in {name}' * (len(names) > 1) for name, of in known.items())}"
+        for nuisance in next(iter(known.values()), {})
+    ]
+    return say("nuisances_read", said="; ".join(said)) if said else ""
 
 
 def _has_scores(evaluation: Evaluation, *names: str) -> bool:
@@ -1291,6 +1304,7 @@ class ComparedAnswer:
     settings: GroupedScores | None = None  # if names differ by a seed alone
     course: Course | None = None
     differences: TextTable | None = None
+    nuisances: str = ""
 
     def table(self) -> TextTable:
         """One row for each representation, with the ladder's value and its parts, and the factors by rung.
@@ -1354,6 +1368,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
         settings=settings,
         course=over,
         differences=None if settings else _first_minus_others(order, comparison),
+        nuisances=nuisances_read(evaluation, *evaluation.representations),
     )
 
 

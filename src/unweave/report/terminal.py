@@ -237,6 +237,8 @@ def _one_representation(evaluation: Evaluation, width: int) -> Iterator[Renderab
         yield text_columns(answer.question_table(short=True), wrapped=("question", "metric"), left_out=without)
         yield Prose(answer.reading[1], style="dim")
         yield Text()
+    if answer.nuisances:
+        yield from (Prose(answer.nuisances, style="bold"), Text())
     yield from _advice(answer.report, answer.next_steps)
     yield Text()
     yield Text("All metrics that were computed", style="bold")
@@ -266,6 +268,8 @@ def _comparison(evaluation: Evaluation) -> Iterator[RenderableType]:
         yield text_columns(answer.layers.table(), wrapped=())
         yield Prose(answer.layers.reading, style="dim")
         yield Text()
+    if answer.nuisances:
+        yield from (Prose(answer.nuisances, style="bold"), Text())
     shown = {question.metric for question in answer.questions}
     for question in answer.questions:
         noise = "" if question.noise is None else f"; random codes score {_range(*question.noise)}"

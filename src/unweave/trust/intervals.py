@@ -36,7 +36,7 @@ from unweave.trust.scoring import (
 SHARE_LEFT_OUT = 0.5
 
 # metrics that monotone maps of factors or of codes do not change, so that no tail decides their intervals
-BY_RANKS = frozenset(
+BY_RANKS = frozenset(  # noqa: SIM905 - a list of them takes fifteen lines
     "mig mig_sup dcimig modularity infomec_modularity infomec_compactness sufficiency dci_size t_mex beta_vae_score "
     "factor_vae_score relevance_factor_vae_score oracle_impurity niche_impurity interconcept_leakage".split()
 )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave import Evidence, Evaluation, evaluate
+from unweave import Evaluation, Evidence, evaluate
 from unweave.evaluation.loop import carriers
 from unweave.evaluation.results import Directions
 from unweave.report.answer import answer_of
