@@ -68,6 +68,10 @@ SHOWN_OF = RECOVERY_OF | {"implied": "readable"}  # by a linear readout on the r
 
 MOST_CODES, MAIN = 3, 0.75  # codes that hold less than this share of a direction are not its main ones
 
+MOST_REPORTED = 12  # factors with a clause of their own in the report
+
+MOST_NAMED = 8  # factors of a rung in a comparison
+
 MOST_TESTS = 24  # of settings that a table shows
 
 MOST_FACTORS = 24  # rows; if there are more factors, the best and the worst recovered ones are shown
@@ -88,8 +92,8 @@ class FactorRow:
     ``recovery`` is that of the rung, from ``low`` to ``high``, and ``words`` is the state as a person would say it.
     ``where`` names codes, of a direction the few that hold most of it. Leakage is between ``leakage`` and
     ``most_leakage``, which counts all of the direction's response that the model does not explain. ``note`` says what
-    is in the way of a higher rung. ``rung`` is 'not known' for a factor that never varies. The state is 'absent' only if no probe of the
-    evaluation reads the factor.
+    is in the way of a higher rung. ``rung`` is 'not known' for a factor that never varies. The state is 'absent' only
+    if no probe of the evaluation reads the factor.
     """
 
     factor: str
@@ -121,6 +125,11 @@ class FactorRow:
     def unexplained(self) -> bool:
         """Whether so much of the direction's response is unexplained that leakage may be much larger."""
         return (self.most_leakage or 0.0) - (self.leakage or 0.0) > MUCH
+
+    @property
+    def reported(self) -> str:
+        """The factor with its state, recovery, interval and place, as a paper states them."""
+        return say("reported_factor", **{**vars(self), "value": with_ends(self.recovery, self.low, self.high)})
 
     @property
     def group(self) -> str:
@@ -475,8 +484,8 @@ class QuestionLine:
 
     ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, ``level`` the verdict, and
     ``part`` says on which codes and rows the score was computed, if not on all, and whether its interval is too narrow.
-    The answer to "own code for each factor" is 'yes' if the ladder finds own codes for all factors, and 'no' if for none or
-    if identification is at noise level.
+    The answer to "own code for each factor" is 'yes' if the ladder finds own codes for all factors, and 'no' if for
+    none or if identification is at noise level.
     """
 
     question: str
@@ -1076,7 +1085,9 @@ def _report(
         return say("not_checked")
     parts = LadderParts.of(evaluation, representation)
     scores = [
-        reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise, line.part)
+        reported_score(line.metric, line.value, line.low, line.high, None, None, line.part)
+        if parts
+        else reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise, line.part)
         for line in lines
         if line.level is Level.TRUST and line.question != OTHER_CONTENT and line.value is not None
         if parts is None or line.metric != "identification"  # the same number as own codes
@@ -1092,7 +1103,9 @@ def _report(
         codes=_of_all(len(ladder.code_names) if ladder else n_codes, n_codes, "code"),
         scores=scores,
         parts=parts and str(parts),
-        found=_headline(evaluation, representation, rows) if rows else "",
+        found="; ".join(row.reported for row in rows)
+        if len(rows) <= MOST_REPORTED
+        else _headline(evaluation, representation, rows).rstrip("."),
     )
     return f"{said} {narrow_intervals(evaluation)}".rstrip()
 
@@ -1320,8 +1333,9 @@ class ComparedAnswer:
             numbers = (parts.value, parts.own_codes, parts.direction, parts.readable) if parts else (None,) * 4
             groups: dict[str, list[str]] = {}
             for row in by_name[name].factors:
-                groups.setdefault(row.group, []).append(row.factor)
-            named = "; ".join(f"{group}: {listed(factors, 4)}" for group, factors in groups.items())
+                place = f" ({row.where})" if row.rung in OWN else ""
+                groups.setdefault(row.group, []).append(f"{row.factor}{place}")
+            named = "; ".join(f"{group}: {listed(factors, MOST_NAMED)}" for group, factors in groups.items())
             best, letters = "best" if name in self.best else "", self.letters.get(name, "")
             rows.append((name, *map(number, numbers), best, letters, named or NOT_KNOWN))
         return TextTable(heads, tuple(rows))

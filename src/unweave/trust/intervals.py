@@ -36,10 +36,9 @@ from unweave.trust.scoring import (
 SHARE_LEFT_OUT = 0.5
 
 # metrics that monotone maps of factors or of codes do not change, so that no tail decides their intervals
-BY_RANKS = frozenset(  # noqa: SIM905 - a list of them takes fifteen lines
-    "mig mig_sup dcimig modularity infomec_modularity infomec_compactness sufficiency dci_size t_mex beta_vae_score "
-    "factor_vae_score relevance_factor_vae_score oracle_impurity niche_impurity interconcept_leakage".split()
-)
+BY_RANKS = {"mig", "mig_sup", "dcimig", "modularity", "infomec_modularity", "infomec_compactness", "sufficiency"}
+BY_RANKS |= {"dci_size", "t_mex", "beta_vae_score", "factor_vae_score", "relevance_factor_vae_score"}
+BY_RANKS |= {"oracle_impurity", "niche_impurity", "interconcept_leakage"}
 FACTORS_BY_RANKS = BY_RANKS | {"explicitness", "irs", "infomec_explicitness", "explicitness_ratio"}
 CODES_BY_RANKS = BY_RANKS | {"dci_disentanglement", "dci_completeness", "identification"}
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from unweave import Evaluation, Evidence, evaluate
+from unweave import Evaluation, Evidence, compare, evaluate
 from unweave.evaluation.loop import carriers
 from unweave.evaluation.results import Directions
-from unweave.report.answer import answer_of
+from unweave.report.answer import answer_of, compared_answer
+from unweave.sentences import between, listed
 
 Z = np.random.default_rng(7).normal(size=(600, 3))
 NOISE = np.random.default_rng(8).normal(size=(600, 4))
@@ -52,3 +53,23 @@ def test_directions_are_printed_for_all_codes_with_one_column_for_two_classes():
     assert "on their own scales" in shown
     assert shown.splitlines()[1].split() == ["code", "lit", "angle", "(cosine)", "angle", "(sine)"]
     assert shown.splitlines()[-1].split() == ["emb_11", "0.5", "1", "1"]
+
+
+def test_the_report_has_every_factor_with_state_recovery_interval_and_place(spread):
+    """One clause for each factor, and the headline is not repeated."""
+    checked = evaluate(dict(zip("xyz", Z.T, strict=True)), Z[:, [2, 0, 1]], metrics=["identification", "r2"], budget=20)
+    answer = answer_of(checked)
+    for row in answer.factors:
+        clause = f"{row.factor} one code {row.recovery:.2f} ({between(row.low, row.high)}), {row.where}"
+        assert clause in answer.report
+    assert answer.headline.rstrip(".") not in answer.report
+    assert checked.answer["report"] == answer.report
+
+
+def test_a_comparison_names_the_codes_of_each_factor_and_every_factor():
+    names = [f"factor_{k}" for k in range(7)]
+    z = np.random.default_rng(1).normal(size=(300, 7))
+    both = compare(dict(zip(names, z.T, strict=True)), {"a": z, "b": z[:, ::-1]}, metrics="identification", quick=True)
+    groups = {row[0]: row[-1] for row in compared_answer(both).table().rows}
+    assert groups["b"] == "one code: " + listed([f"factor_{k} (code {6 - k})" for k in range(7)], 8)
+    assert "more" not in groups["a"]
