@@ -614,22 +614,28 @@ def noise_sentence(row: Row) -> str:
 
 
 def _other_content(question: Question, evaluation: Evaluation, representation: str) -> QuestionLine | None:
-    """The share of the codes' variance that no factor explains, from the diagnosis."""
+    """The share of the codes' variance that no factor explains, from the diagnosis.
+
+    Every code counts alike, whatever its scale; beside it stands the share of the variance of all codes together.
+    """
     diagnosis = evaluation.data.diagnosis.get(representation)
     screening = evaluation.data.screening.get(representation)
     share = math.nan if diagnosis is None else diagnosis.nuisance_share
-    if math.isnan(share):
+    if diagnosis is None or math.isnan(share):
         return None
-    sentence = say("unexplained", share=float(share))
+    of_variance = diagnosis.nuisance_of_variance
+    part = say("mean_over_codes", known=not math.isnan(of_variance), of_variance=of_variance)
+    sentence = say("unexplained", share=float(share), part=part)
     if screening is not None:  # codes that depend on no factor were left out of the diagnosis
         unrelated = 1 - screening.n_found / screening.n_codes
         n_unrelated = screening.n_codes - screening.n_found
-        sentence = say("unexplained_beside", n=n_unrelated, n_codes=screening.n_codes, share=float(share))
+        sentence = say("unexplained_beside", n=n_unrelated, n_codes=screening.n_codes, share=float(share), part=part)
         share = unrelated + (1 - unrelated) * share
-    answer = "yes" if share >= 1 - YES else "a little" if share > PARTLY else "no"
+    yes = "in small codes" if of_variance <= PARTLY else "yes"
+    answer = yes if share >= 1 - YES else "a little" if share > PARTLY else "no"
     return QuestionLine(
         question.name, question.text, question.short, answer,
-        value=float(share), level=Level.NO_VERDICT, sentence=sentence,
+        value=float(share), level=Level.NO_VERDICT, sentence=sentence, part=part,
     )  # fmt: skip
 
 
@@ -932,9 +938,9 @@ class Answer:
                 *(line.short if short else line.text, line.answer),
                 with_ends(line.value, line.low, line.high) if line.metric else f"{100 * (line.value or 0):.0f} %",
                 number(line.noise),
-                f"{line.metric} ({line.part})"
-                if line.part
-                else line.metric or (UNEXPLAINED if short else line.sentence),
+                line.sentence
+                if not (line.metric or short)
+                else f"{line.metric or UNEXPLAINED}{f' ({line.part})' if line.part else ''}",
                 line.level if line.metric else "",
             )
             for line in self.questions

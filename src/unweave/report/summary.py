@@ -171,7 +171,7 @@ FIGURES = (
     ("codes_per_factor", "codes per factor", False),
     ("effective_dimension", "independent factors", False),
     ("largest_correlation", "largest correlation of two factors", True),
-    ("nuisance_share", "variance of the codes not explained by factors", True),
+    ("nuisance_share", "variance not explained by factors, mean over codes", True),
     ("dead_codes", "dead codes", False),
     ("duplicated_codes", "duplicated codes", False),
     ("heavy_tailed_codes", "codes with a kurtosis above 10", False),

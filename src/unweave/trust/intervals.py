@@ -221,7 +221,7 @@ def _notes(plan: Parts, metric: str) -> list[Finding]:
     factors, codes = heavy_tails(plan.evidence)
     factors, codes = {} if metric in FACTORS_BY_RANKS else factors, {} if metric in CODES_BY_RANKS else codes
     if heavy := factors | codes:
-        notes.append(Finding("heavy_tails", index=min(heavy.values()), n=len(heavy), factors=factors, codes=codes))
+        notes.append(Finding("heavy_tails", index=min(heavy.values()), factors=factors, codes=codes))
     if plan.evidence.sampler is not None:
         notes.append(Finding("sampler_draws_not_counted"))
     return notes
