@@ -20,7 +20,7 @@ from unweave.codec import plain_data
 from unweave.errors import OptionError
 from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
-from unweave.evaluation.results import Carriers, EvaluationData, GroupedScores, setting_of
+from unweave.evaluation.results import NOT_IN_BUDGET, Carriers, EvaluationData, GroupedScores
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
@@ -752,10 +752,20 @@ def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[Facto
 
 
 def _of_checks(evaluation: Evaluation, rows: Sequence[Row]) -> list[str]:
-    """What to do if none of these rows has a score, or if none was checked."""
+    """What to do if none of these rows has a score, if none was checked, or if the budget was too small for some."""
     if rows and not any(row.score for row in rows):
         return [say("nothing_scored", problem=rows[0].problem)]
-    return [] if any(row.verdict for row in evaluation.rows) else [say("evaluate_in_full")]
+    if not any(row.verdict for row in evaluation.rows):
+        return [say("evaluate_in_full")]
+    short = dict.fromkeys(row.label for row in rows if _is_cut_short(row))
+    return [say("larger_budget", metrics=[*short])] if short else []
+
+
+def _is_cut_short(row: Row) -> bool:
+    """Whether the budget was too small for the floor, the interval or the verdict of this score."""
+    beside = [each for each in (row.noise_floor, row.interval) if each]
+    kinds = {note.kind for each in beside for note in (*each.notes, each.reason) if note}
+    return row.verdict is not None and (row.level is Level.NOT_CHECKED or bool(kinds & {"fewer_nulls", *NOT_IN_BUDGET}))
 
 
 def _of_data(evaluation: Evaluation) -> list[str]:
@@ -1137,7 +1147,10 @@ class Ranked:
 
 @dataclass(frozen=True)
 class ComparedQuestion:
-    """A question, the metric that answers it, the representations ranked by it, and whether differences were tested."""
+    """A question, the metric that answers it, the representations ranked by it, and whether differences were tested.
+
+    Steps of training and layers are in their order.
+    """
 
     question: str
     text: str
@@ -1148,7 +1161,7 @@ class ComparedQuestion:
     tested: bool
 
     def table(self) -> TextTable:
-        """The representations, best first, with score, verdict, and whether they are in the best group."""
+        """The representations with score, verdict, and whether they are in the best group."""
         rows = [
             (entry.representation, with_ends(entry.value, entry.low, entry.high), entry.verdict, "best" * entry.best)
             for entry in self.ranked
@@ -1239,8 +1252,8 @@ class Course:
     """How the ladder goes over ordered representations, such as steps of training or layers.
 
     ``best`` has the largest value, ``first`` is the first that does not differ significantly from it, and ``fallen`` is
-    the lowest of those after ``best`` that are significantly below it; both are empty if nothing was tested. ``dips``
-    say which factors fall by more than .1 and come back on the way to ``best``.
+    the lowest of those after ``best`` that are significantly below it; both are empty if nothing was tested. ``ends``
+    are the first and the last step, and ``dips`` say which factors fall by more than .1 and come back on the way to ``best``.
     """
 
     best: str
@@ -1249,6 +1262,7 @@ class Course:
     fallen: str
     dips: tuple[str, ...]
     sentence: str
+    ends: tuple[str, str]
 
     def __str__(self) -> str:
         return self.sentence + (f" {say('dips', names=self.dips)}" if self.dips else "")
@@ -1287,7 +1301,7 @@ def course(
         low=values.get(fallen, math.nan),
     )
     dips = _dips(found, names.index(best) + 1)
-    return Course(best, values[best], first, fallen, dips, said)
+    return Course(best, values[best], first, fallen, dips, said, (names[0], names[-1]))
 
 
 def _dips(found: Layers, n_steps: int) -> tuple[str, ...]:
@@ -1369,7 +1383,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     best = never_below(comparison, noise)
     order = sorted(values, key=lambda name: -values[name])
     settings = evaluation.grouped() if evaluation.has_seeds else None
-    kept = _kept(best, order, {} if comparison is None else comparison.letters, settings)
+    kept = () if settings else _kept(best, order, {} if comparison is None else comparison.letters)
     report = say("nothing_computed")
     if _has_scores(evaluation, *evaluation.representations):
         report = _comparison_report(questions, best) if settings is None else _report_of_settings(questions, settings)
@@ -1387,7 +1401,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
         layers=table,
         settings=settings,
         course=over,
-        differences=None if settings else _first_minus_others(order, comparison),
+        differences=None if settings else _first_minus_others(order, comparison, over),
         nuisances=nuisances_read(evaluation, *evaluation.representations),
     )
 
@@ -1395,7 +1409,10 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
 def _steps_of_comparison(
     evaluation: Evaluation, kept: Sequence[Answer], over: Course | None, order: Sequence[str]
 ) -> tuple[str, ...]:
-    """Recommendations of the checks, of the course and for the representations to keep, and where more is said."""
+    """Recommendations of the checks, of the course and for the representations to keep, and where more is said.
+
+    Nothing is said of single runs where settings are compared.
+    """
     steps = [*_of_checks(evaluation, evaluation.rows), *_of_data(evaluation)]
     steps += [over.step] if over and over.step else []
     for one in kept:
@@ -1403,17 +1420,18 @@ def _steps_of_comparison(
         steps += [f"{one.representation}: {step}" for step in of_one]
     first = [name for name in order for one in kept if one.representation == name and not one.contains_nothing][:1]
     look = [say("look_at_one", name=name) for name in first]
-    return (*([*dict.fromkeys(steps)][: MOST_STEPS - 1] or [say("no_advice")]), *look)
+    return (*[*dict.fromkeys(steps)][: MOST_STEPS - 1], *look) or (say("no_advice"),)
 
 
 MOST_DIFFERENCES = 4
 
 
-def _first_minus_others(order: list[str], comparison: Comparison | None) -> TextTable | None:
-    """The first by the ladder minus each of the next few, with interval and p-value."""
+def _first_minus_others(order: list[str], comparison: Comparison | None, over: Course | None) -> TextTable | None:
+    """The first by the ladder minus each of the next few, of steps minus the first and last; interval and p-value."""
     if comparison is None or not comparison.differences:
         return None
-    found = [comparison.between(order[0], name) for name in order[1 : MOST_DIFFERENCES + 1]]
+    others = order[1 : MOST_DIFFERENCES + 1] if over is None else [name for name in over.ends if name != order[0]]
+    found = [comparison.between(order[0], name) for name in others]
     rows = [_row_of_difference(each) for each in found]
     return TextTable(("best minus other", "difference", f"{100 * comparison.level:g} % interval", "p"), tuple(rows))
 
@@ -1424,15 +1442,10 @@ def _row_of_difference(each: Difference) -> tuple[str, ...]:
     return f"{each.first} {MINUS} {each.second}", fixed(each.difference), ends, p_value
 
 
-def _kept(
-    best: tuple[str, ...], order: list[str], letters: dict[str, str], settings: GroupedScores | None
-) -> Collection[str]:
-    """Representations that a person would keep: those that no other is better than; of settings, the best run."""
-    if settings is None:
-        first = letters.get(order[0], "") if order else ""
-        return best or [name for name in order if name == order[0] or {*letters.get(name, "")} & {*first}]
-    ranked = settings.best("ladder") or settings.groups if "ladder" in settings.scores else ()
-    return [name for name in order if ranked and setting_of(name) == ranked[0]][:1]
+def _kept(best: tuple[str, ...], order: list[str], letters: dict[str, str]) -> Collection[str]:
+    """Representations that a person would keep: those that no other is better than."""
+    first = letters.get(order[0], "") if order else ""
+    return best or [name for name in order if name == order[0] or {*letters.get(name, "")} & {*first}]
 
 
 def _compared_headline(
@@ -1502,9 +1515,10 @@ def settings_tested(found: GroupedScores, labels: Sequence[str]) -> TextTable:
 
 
 def compared_by(metric: str, question: Question, evaluation: Evaluation) -> ComparedQuestion:
-    """The representations by one metric, best first; those without a score last."""
+    """The representations by one metric, best first and those without a score last; steps are in their order."""
     rows = [row for name in evaluation.representations if (row := evaluation.row(metric, name))]
     lines = {row.representation: line_of(question, row, evaluation) for row in rows if has_number(row)}
+    has_order = not evaluation.has_seeds and bool(_steps(evaluation.representations))
     comparison = evaluation.data.comparison.get(metric, Comparison(metric, 0.95))
     doubted = {row.representation for row in rows if row.level in (Level.DO_NOT_USE, Level.NOISE)}
     best = never_below(comparison, doubted)
@@ -1517,7 +1531,7 @@ def compared_by(metric: str, question: Question, evaluation: Evaluation) -> Comp
         noise=(min(floors), max(floors)) if floors else None,
         ranked=tuple(
             _ranked_entry(row, lines.get(row.representation), row.representation in best, comparison.letters)
-            for row in sorted(rows, key=_best_first)
+            for row in (rows if has_order else sorted(rows, key=_best_first))
         ),
         tested=bool(comparison.letters),
     )

@@ -492,7 +492,9 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     }
     summary["writing"] = {
         "methods": methods_paragraph(summary),
-        "latex": latex_rows(summary),
+        "latex": answer.settings.to_latex()
+        if isinstance(answer, ComparedAnswer) and answer.settings
+        else latex_rows(summary),
         "bibtex": bibtex(summary),
     }
     return plain_data(summary)
