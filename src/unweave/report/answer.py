@@ -1253,7 +1253,8 @@ class Course:
 
     ``best`` has the largest value, ``first`` is the first that does not differ significantly from it, and ``fallen`` is
     the lowest of those after ``best`` that are significantly below it; both are empty if nothing was tested. ``ends``
-    are the first and the last step, and ``dips`` say which factors fall by more than .1 and come back on the way to ``best``.
+    are the first and the last step, and ``dips`` say which factors fall by more than .1 and come back on the way to
+    ``best``.
     """
 
     best: str
@@ -1438,7 +1439,9 @@ def _first_minus_others(order: list[str], comparison: Comparison | None, over: C
 
 def _row_of_difference(each: Difference) -> tuple[str, ...]:
     p_value = fixed(each.p_value) if each.p_value >= 0.001 else "< 0.001"
+    p_value = "> 0.050" if p_value == "0.050" and each.p_value > 0.05 else p_value  # on its side of the limit
     ends = between(each.lower, each.upper, 3)
+    ends = MINUS + ends if each.lower < 0 < each.upper and ends.startswith(fixed(0)) else ends
     return f"{each.first} {MINUS} {each.second}", fixed(each.difference), ends, p_value
 
 

@@ -263,6 +263,8 @@ def factor_charts(metric: dict[str, Any], factors: Sequence[str], detail: Detail
         if not named or all(math.isnan(cell["per_factor"][name]) for name in named):
             continue
         shown, sentence = _shown(named, cell["per_factor"], detail.bars)
+        if metric["metric"] == "identification":
+            sentence = f"{say('beyond_luck')} {sentence}".rstrip()
         charts.append(
             {
                 "label": metric["label"],

@@ -13,6 +13,7 @@ from scipy import stats
 import unweave
 from unweave.evaluation.loop import compared_ladders
 from unweave.report.answer import LayerCell, Layers, answer_of, compared_answer, course, layers
+from unweave.sentences import MINUS
 from unweave.trust.comparison import Comparison, Difference
 
 
@@ -203,7 +204,7 @@ def test_differences_of_the_ladder_have_letters_and_both_kinds_of_test(trained):
     answer = compared_answer(trained)
     best = answer.order[0]
     names = trained.representations  # best minus first and best minus last, in the order of the steps
-    assert [row[0] for row in answer.differences.rows] == [f"{best} − {names[0]}", f"{best} − {names[-1]}"]
+    assert [row[0] for row in answer.differences.rows] == [f"{best} {MINUS} {names[k]}" for k in (0, -1)]
     first = trained.data.ladder_comparison.between(best, names[0])
     assert answer.differences.rows[0][1] == f"{first.difference:.3f}"
     for text in (str(trained), trained.to_markdown(), trained.to_html(), trained._repr_html_()):
