@@ -136,7 +136,9 @@ def shared_reason(findings: Mapping[str, Finding]) -> str | None:
         say("score_change", name=name, is_first=k == 0, **each.quantities)
         for k, (name, each) in enumerate(findings.items())
     ]
-    values = {**first.quantities, "factors": first.factors, "n": len(findings), "changes": ", ".join(changes)}
+    further = any(each.quantities.get("further") for each in findings.values())
+    about = {"factors": first.factors, "n": len(findings), "changes": ", ".join(changes), "further": further}
+    values = {**first.quantities, **about}
     return filled(template, values)
 
 

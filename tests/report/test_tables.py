@@ -208,14 +208,14 @@ def test_models_by_setting_with_the_spread_over_seeds():
     assert columns(runs_table(found)) == ("lrrrr", "-wwww", [])
     assert shown(printed(runs_table(found))) == [
         "",
-        " model                          active       recon.          KL        my score",
-        " " + "─" * 78,
-        " beta 1 seed 0                     3.0         12.3         0.6            .123",
-        " beta 1 seed 1                     4.0         13.3         0.7            .223",
-        "   2 seeds                   3.5 ± 0.7   12.8 ± 0.7   0.6 ± 0.1   .173 ± .071 a",
+        " model                          active   recon. (nats)   KL (nats)        my score",
+        " " + "─" * 81,
+        " beta 1 seed 0                     3.0            12.3         0.6            .123",
+        " beta 1 seed 1                     4.0            13.3         0.7            .223",
+        "   2 seeds                   3.5 ± 0.7      12.8 ± 0.7   0.6 ± 0.1   .173 ± .071 a",
         "",
-        " beta 2 seed 0  It failed.           -          1.0         2.0            .500",
-        "   1 seed                            -          1.0         2.0            .500",
+        " beta 2 seed 0  It failed.           -             1.0         2.0            .500",
+        "   1 seed                            -             1.0         2.0            .500",
     ]
 
 

@@ -446,6 +446,12 @@ class Row:
         return min(low, self.score.value), max(high, self.score.value)
 
     @property
+    def heavy_tails(self) -> tuple[str, ...]:
+        """Factors and codes whose heavy tails make the interval too narrow."""
+        notes = self.interval.notes if self.interval else ()
+        return tuple(name for note in notes if note.kind == "heavy_tails" for name in (*note.factors, *note.codes))
+
+    @property
     def noise(self) -> float | None:
         """Score of random codes: the noise floor, or the chance level of the card if no floor was asked for.
 
@@ -481,13 +487,15 @@ class FactorDescription:
 class Directions(dict[str, FloatArray]):
     """Weights of the linear readout of every factor, an array of codes x columns by its name; print it for a table.
 
-    ``columns`` are the names of each array's columns: one for a number, cosine and sine of an angle, or the classes.
+    Weights are for the codes on their own scales. ``columns`` are the names of each array's columns: one for a number,
+    cosine and sine of an angle, or the classes; of two classes, the table shows the second.
 
     >>> found = Directions({"size": np.array([[0.5], [2.0]])}, {"size": ("",)}, ("emb_0", "emb_1"))
     >>> found
-    Directions(1 factor, 2 codes)
-    factor  emb_0  emb_1
-    size      0.5      2
+    Directions(1 factor, 2 codes): weights of the codes on their own scales
+    code   size
+    emb_0   0.5
+    emb_1     2
     >>> found["size"][:, 0].tolist()
     [0.5, 2.0]
     """
@@ -505,21 +513,24 @@ class Directions(dict[str, FloatArray]):
         return data_frame(data | {code: [w[i] for *_, w in lines] for i, code in enumerate(self.code_names)}, backend)
 
     def __repr__(self) -> str:
-        table = [("factor", *self.code_names[:MOST_PRINTED])]
+        columns = [("code", *self.code_names[: 3 * MOST_PRINTED])]
         for name, weights in self.items():
-            for column, each in zip(self.columns[name], weights.T, strict=True):
-                shown = (f"{weight:.3g}" for weight in each[:MOST_PRINTED])
-                table.append((f"{name} ({column})" if column else name, *shown))
-        hidden = len(table) - 3 * MOST_PRINTED, len(self.code_names) - MOST_PRINTED
-        widths = [max(map(len, cells)) for cells in zip(*table[: 3 * MOST_PRINTED], strict=True)]
+            of_classes = weights.shape[1] == 2 and self.columns[name] != ("cosine", "sine")
+            for column, each in list(zip(self.columns[name], weights.T, strict=True))[of_classes:]:
+                shown = (f"{weight:.3g}" for weight in each[: 3 * MOST_PRINTED])
+                head = f"{name} ({column})" if column and not column.startswith("column ") else name
+                columns.append((head, *shown))
+        hidden = len(columns) - 1 - MOST_PRINTED, len(self.code_names) - 3 * MOST_PRINTED
+        columns = columns[: MOST_PRINTED + 1]
+        widths = [max(map(len, cells)) for cells in columns]
         lines = [
             "  ".join((line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])))
-            for line in table[: 3 * MOST_PRINTED]
+            for line in zip(*columns, strict=True)
         ]
-        more = [f"{n} more {what}" for n, what in zip(hidden, ("rows", "codes"), strict=True) if n > 0]
+        more = [f"{n} more {what}" for n, what in zip(hidden, ("columns", "codes"), strict=True) if n > 0]
         lines += [f"({' and '.join(more)}: see to_frame)"] if more else []
         sizes = f"{counted(len(self), 'factor')}, {counted(len(self.code_names), 'code')}"
-        return "\n".join((f"Directions({sizes})", *lines))
+        return "\n".join((f"Directions({sizes}): weights of the codes on their own scales", *lines))
 
 
 MOST_PRINTED = 8
@@ -587,6 +598,14 @@ class MatchedPair:
 
 
 @dataclass(frozen=True)
+class Carriers:
+    """The few codes that hold most of the direction of a factor, strongest first, and the share of its variance."""
+
+    codes: tuple[str, ...]
+    share: float
+
+
+@dataclass(frozen=True)
 class Traversal:
     """What a decoder returns for some values of one latent while all others are 0: small pictures from 0 to 1.
 
@@ -622,8 +641,8 @@ class EvaluationData:
     none, and ``ladder_comparison`` compares representations by `Ladder.value`. ``drawn_codes`` are the codes on the
     rows of ``matched_pairs``, for scatter plots of any pair, and ``traversals`` those of a decoder without factors, the
     most important latents first; ``decoders`` describes such decoders. ``environments`` says which codes shift under
-    which intervention. ``notes`` say how
-    the data were read and what is probably not meant so (kind "asked").
+    which intervention, ``carriers`` which codes hold most of each direction, and ``nuisances`` the `r2` of every
+    nuisance. ``notes`` say how the data were read and what is probably not meant so (kind "asked").
     """
 
     n_rows: int
@@ -643,6 +662,8 @@ class EvaluationData:
     traversals: dict[str, tuple[Traversal, ...]] = field(default_factory=dict)
     decoders: dict[str, DecoderDescription] = field(default_factory=dict)
     environments: dict[str, Environments] = field(default_factory=dict)
+    carriers: dict[str, dict[str, Carriers]] = field(default_factory=dict)
+    nuisances: dict[str, dict[str, float]] = field(default_factory=dict)
     notes: tuple[Finding, ...] = ()
 
     @classmethod
@@ -675,7 +696,7 @@ class EvaluationData:
     def of_one(self, name: str) -> Self:
         """What is known of one representation, without the comparisons."""
         entries = ("representations", "diagnosis", "screening", "matched_pairs", "ladders", "ladder_problems")
-        by_name = (*entries, "traversals", "decoders", "drawn_codes", "environments")
+        by_name = (*entries, "traversals", "decoders", "drawn_codes", "environments", "carriers", "nuisances")
         kept: dict[str, Any] = {
             entry: {key: item for key, item in getattr(self, entry).items() if key == name} for entry in by_name
         }

@@ -21,7 +21,13 @@ from unweave.codec import plain_data
 from unweave.errors import OptionError
 from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
-from unweave.evaluation.results import DecoderDescription, EvaluationData, GroupedScores, setting_of
+from unweave.evaluation.results import (
+    NOT_IN_BUDGET,
+    Carriers,
+    DecoderDescription,
+    EvaluationData,
+    GroupedScores,
+)
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
@@ -67,7 +73,11 @@ WELL = 0.8  # smallest recovery of a factor that is identified up to a class of 
 RECOVERY_OF = {"one code": "one_code", "own codes": "own_codes", "own direction": "direction", "readable": "readable"}
 SHOWN_OF = RECOVERY_OF | {"implied": "readable"}  # by a linear readout on the rows as they are
 
-MOST_CODES = 3
+MOST_CODES, MAIN = 3, 0.75  # codes that hold less than this share of a direction are not its main ones
+
+MOST_REPORTED = 12  # factors with a clause of their own in the report
+
+MOST_NAMED = 8  # factors of a rung in a comparison
 
 MOST_TESTS = 24  # of settings that a table shows
 
@@ -87,10 +97,10 @@ class FactorRow:
     """How far one factor is identified: the rung of the ladder, where, and the held-out recoveries of all rungs.
 
     ``recovery`` is that of the rung, from ``low`` to ``high``, and ``words`` is the state as a person would say it.
-    ``where`` names codes, or says that it is a direction. Leakage is between ``leakage`` and ``most_leakage``, which
-    counts all of the direction's response that the model does not explain. ``note`` says what is in the way of a higher
-    rung. ``rung`` is 'not known' for a factor that never varies. The state is 'absent' only if no probe of the
-    evaluation reads the factor.
+    ``where`` names codes, of a direction the few that hold most of it. Leakage is between ``leakage`` and
+    ``most_leakage``, which counts all of the direction's response that the model does not explain. ``note`` says what
+    is in the way of a higher rung. ``rung`` is 'not known' for a factor that never varies. The state is 'absent' only
+    if no probe of the evaluation reads the factor.
     """
 
     factor: str
@@ -124,6 +134,11 @@ class FactorRow:
         return (self.most_leakage or 0.0) - (self.leakage or 0.0) > MUCH
 
     @property
+    def reported(self) -> str:
+        """The factor with its state, recovery, interval and place, as a paper states them."""
+        return say("reported_factor", **{**vars(self), "value": with_ends(self.recovery, self.low, self.high)})
+
+    @property
     def group(self) -> str:
         """The rung; for factors that cannot be read, in words."""
         return self.words if self.rung in ("absent", "joint") else self.rung
@@ -139,7 +154,7 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
     ladder = evaluation.data.ladders.get(representation)
     if ladder is None:
         return ()
-    n_codes = len(ladder.code_names)
+    n_codes = max((int(each.any(axis=1).sum()) for each in ladder.directions.values()), default=0)  # that vary
     # one block of several codes is identified up to maps of these codes, and not elementwise
     known = {
         row.factor: replace(row, rung="own codes")
@@ -150,7 +165,7 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
     block_of = {member: row.factor for row in ladder.rows for member in row.members}
     kinds = {block_of.get(factor.name, factor.name): factor.kind for factor in evaluation.data.factors}
     rows = tuple(
-        _row(known[name], n_codes, kind, ladder.quick)
+        _row(known[name], evaluation.data.carriers.get(representation, {}).get(name), n_codes, kind, ladder.quick)
         if name in known
         else FactorRow(name, NOT_KNOWN, FactorState.NOT_KNOWN, NOT_KNOWN, note=say("note_of", reason="constant"))
         for name, kind in kinds.items()
@@ -183,12 +198,18 @@ def _read_by_probes(evaluation: Evaluation, representation: str, absent: list[st
     return found
 
 
-def _row(row: LadderRow, n_codes: int, kind: str, quick: bool) -> FactorRow:
+def _row(row: LadderRow, carriers: Carriers | None, n_codes: int, kind: str, quick: bool) -> FactorRow:
     codes = row.codes or ((row.code,) if row.code else ())
     of_codes = listed(codes, MOST_CODES)
     where = {"one code": row.code, "own codes": of_codes, "implied": of_codes}.get(row.rung, "")
-    if row.rung == "own direction":
-        where = ", ".join(row.carried_by) or say("direction_of", n=n_codes)
+    if row.rung == "own direction" or (row.rung == "readable" and row.probe == "linear"):
+        where = say("direction_of", n=n_codes)
+        if row.carried_by:
+            where = ", ".join(row.carried_by)
+        elif carriers and carriers.share >= MAIN:
+            where = say("main_codes", codes=", ".join(carriers.codes), share=carriers.share)
+    elif row.rung == "readable" and row.code:
+        where = say("best_code", code=row.code)
     recovery = SHOWN_OF.get(row.rung, "")
     low, high = row.intervals.get(recovery, (math.nan, math.nan))
     return FactorRow(
@@ -569,9 +590,9 @@ class QuestionLine:
     """A question and its answer: 'yes', 'partly', 'no', 'not known' or 'not checked', by a metric with its verdict.
 
     ``spread`` is the standard deviation over seeds, ``noise`` the score of random codes, ``level`` the verdict, and
-    ``part`` says on which codes and rows the score was computed, if not on all. The
-    answer to "own code for each factor" is 'yes' if the ladder finds own codes for all factors, and 'no' if for none or
-    if identification is at noise level.
+    ``part`` says on which codes and rows the score was computed, if not on all, and whether its interval is too narrow.
+    The answer to "own code for each factor" is 'yes' if the ladder finds own codes for all factors, and 'no' if for
+    none or if identification is at noise level.
     """
 
     question: str
@@ -659,7 +680,7 @@ def line_of(question: Question, row: Row, evaluation: Evaluation) -> QuestionLin
         high=high,
         confidence=row.interval.level if row.interval is not None and low is not None else None,
         level=row.level,
-        part=scored_part(evaluation, row),
+        part=", ".join(filter(None, (scored_part(evaluation, row), say("too_narrow") if row.heavy_tails else ""))),
     )
 
 
@@ -681,6 +702,16 @@ def _in_a_word(row: Row, value: float, noise: float | None) -> str:
     return "yes" if share >= YES else "partly" if share > PARTLY else "no"
 
 
+def narrow_intervals(evaluation: Evaluation) -> str:
+    """Which intervals are too narrow because of which columns; empty if none is."""
+    rows = [row for row in evaluation.rows if row.heavy_tails]
+    metrics, columns = (
+        dict.fromkeys(row.label for row in rows),
+        dict.fromkeys(n for row in rows for n in row.heavy_tails),
+    )
+    return say("narrow_intervals", metrics=[*metrics], columns=[*columns]) if rows else ""
+
+
 def noise_sentence(row: Row) -> str:
     """What it means that this row is at noise level."""
     value, floor = (math.nan if row.score is None else row.score.value), row.noise_floor
@@ -690,22 +721,28 @@ def noise_sentence(row: Row) -> str:
 
 
 def _other_content(question: Question, evaluation: Evaluation, representation: str) -> QuestionLine | None:
-    """The share of the codes' variance that no factor explains, from the diagnosis."""
+    """The share of the codes' variance that no factor explains, from the diagnosis.
+
+    Every code counts alike, whatever its scale; beside it stands the share of the variance of all codes together.
+    """
     diagnosis = evaluation.data.diagnosis.get(representation)
     screening = evaluation.data.screening.get(representation)
     share = math.nan if diagnosis is None else diagnosis.nuisance_share
-    if math.isnan(share):
+    if diagnosis is None or math.isnan(share):
         return None
-    sentence = say("unexplained", share=float(share))
+    of_variance = diagnosis.nuisance_of_variance
+    part = say("mean_over_codes", known=not math.isnan(of_variance), of_variance=of_variance)
+    sentence = say("unexplained", share=float(share), part=part)
     if screening is not None:  # codes that depend on no factor were left out of the diagnosis
         unrelated = 1 - screening.n_found / screening.n_codes
         n_unrelated = screening.n_codes - screening.n_found
-        sentence = say("unexplained_beside", n=n_unrelated, n_codes=screening.n_codes, share=float(share))
+        sentence = say("unexplained_beside", n=n_unrelated, n_codes=screening.n_codes, share=float(share), part=part)
         share = unrelated + (1 - unrelated) * share
-    answer = "yes" if share >= 1 - YES else "a little" if share > PARTLY else "no"
+    yes = "in small codes" if of_variance <= PARTLY else "yes"
+    answer = yes if share >= 1 - YES else "a little" if share > PARTLY else "no"
     return QuestionLine(
         question.name, question.text, question.short, answer,
-        value=float(share), level=Level.NO_VERDICT, sentence=sentence,
+        value=float(share), level=Level.NO_VERDICT, sentence=sentence, part=part,
     )  # fmt: skip
 
 
@@ -822,10 +859,20 @@ def next_steps(evaluation: Evaluation, representation: str, rows: Sequence[Facto
 
 
 def _of_checks(evaluation: Evaluation, rows: Sequence[Row]) -> list[str]:
-    """What to do if none of these rows has a score, or if none was checked."""
+    """What to do if none of these rows has a score, if none was checked, or if the budget was too small for some."""
     if rows and not any(row.score for row in rows):
         return [say("nothing_scored", problem=rows[0].problem)]
-    return [] if any(row.verdict for row in evaluation.rows) else [say("evaluate_in_full")]
+    if not any(row.verdict for row in evaluation.rows):
+        return [say("evaluate_in_full")]
+    short = dict.fromkeys(row.label for row in rows if _is_cut_short(row))
+    return [say("larger_budget", metrics=[*short])] if short else []
+
+
+def _is_cut_short(row: Row) -> bool:
+    """Whether the budget was too small for the floor, the interval or the verdict of this score."""
+    beside = [each for each in (row.noise_floor, row.interval) if each]
+    kinds = {note.kind for each in beside for note in (*each.notes, each.reason) if note}
+    return row.verdict is not None and (row.level is Level.NOT_CHECKED or bool(kinds & {"fewer_nulls", *NOT_IN_BUDGET}))
 
 
 def _of_data(evaluation: Evaluation) -> list[str]:
@@ -845,7 +892,7 @@ def of_factors(evaluation: Evaluation, representation: str, rows: Sequence[Facto
     kinds = {factor.name: factor.kind for factor in evaluation.data.factors}
     directions = [row.factor for row in rows if row.rung == "own direction"]
     if directions:
-        yield say("use_directions", factors=directions)
+        yield say("use_directions")
     folded = [row.factor for row in rows if row.rung == "folded" and kinds[row.factor] == "continuous"]
     if folded:
         yield say("folded", factors=folded)
@@ -939,6 +986,7 @@ class Answer:
     the codes' axes mean something, and ``report`` is a sentence for a paper. ``parts`` are the numbers of the ladder.
     ``next_steps`` are recommendations, the most important first, and ``reading`` explains the two tables. Without
     factors, ``spectrum`` has the latents of a decoder, and ``identified`` says which of them share directions.
+    ``nuisances`` says how well these can be read.
     """
 
     representation: str
@@ -952,6 +1000,7 @@ class Answer:
     next_steps: tuple[str, ...]
     reading: tuple[str, ...] = ()
     spectrum: LatentSpectrum | None = None
+    nuisances: str = ""
 
     @property
     def contains_nothing(self) -> bool:
@@ -1006,9 +1055,9 @@ class Answer:
                 *(line.short if short else line.text, line.answer),
                 with_ends(line.value, line.low, line.high) if line.metric else f"{100 * (line.value or 0):.0f} %",
                 number(line.noise),
-                f"{line.metric} ({line.part})"
-                if line.part
-                else line.metric or (UNEXPLAINED if short else line.sentence),
+                line.sentence
+                if not (line.metric or short)
+                else f"{line.metric or UNEXPLAINED}{f' ({line.part})' if line.part else ''}",
                 line.level if line.metric else "",
             )
             for line in self.questions
@@ -1047,7 +1096,18 @@ def answer_of(evaluation: Evaluation, representation: str | None = None) -> Answ
         report=_report(evaluation, name, rows, lines) if _has_scores(evaluation, name) else say("nothing_computed"),
         next_steps=next_steps(evaluation, name, rows),
         reading=(say("reading_of_factors", quick=ladder.quick, implied=implied) if ladder else "", of_questions),
+        nuisances=nuisances_read(evaluation, name),
     )
+
+
+def nuisances_read(evaluation: Evaluation, *names: str) -> str:
+    """How well each nuisance can be read from the codes; empty without nuisances."""
+    known = {name: evaluation.data.nuisances[name] for name in names if name in evaluation.data.nuisances}
+    said = [
+        f"{nuisance} {', '.join(number(of[nuisance]) + f' in {name}' * (len(names) > 1) for name, of in known.items())}"
+        for nuisance in next(iter(known.values()), {})
+    ]
+    return say("nuisances_read", said="; ".join(said)) if said else ""
 
 
 def _has_scores(evaluation: Evaluation, *names: str) -> bool:
@@ -1159,7 +1219,9 @@ def _report(
         return say("not_checked")
     parts = LadderParts.of(evaluation, representation)
     scores = [
-        reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise, line.part)
+        reported_score(line.metric, line.value, line.low, line.high, None, None, line.part)
+        if parts
+        else reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise, line.part)
         for line in lines
         if line.level is Level.TRUST and line.question != OTHER_CONTENT and line.value is not None
         if parts is None or line.metric != "identification"  # the same number as own codes
@@ -1169,14 +1231,17 @@ def _report(
     screening, ladder = evaluation.data.screening.get(representation), evaluation.data.ladders.get(representation)
     n_rows = n_rows_given(evaluation.data)
     n_codes = screening.n_codes if screening else evaluation.data.representations[representation].n_codes
-    return say(
+    said = say(
         "report",
         rows=_of_all(ladder.n_rows if ladder else n_rows, n_rows, "sample"),
         codes=_of_all(len(ladder.code_names) if ladder else n_codes, n_codes, "code"),
         scores=scores,
         parts=parts and str(parts),
-        found=_headline(evaluation, representation, rows) if rows else "",
+        found="; ".join(row.reported for row in rows)
+        if len(rows) <= MOST_REPORTED
+        else _headline(evaluation, representation, rows).rstrip("."),
     )
+    return f"{said} {narrow_intervals(evaluation)}".rstrip()
 
 
 def _of_all(n: int, of: int, what: str) -> str:
@@ -1200,7 +1265,10 @@ class Ranked:
 
 @dataclass(frozen=True)
 class ComparedQuestion:
-    """A question, the metric that answers it, the representations ranked by it, and whether differences were tested."""
+    """A question, the metric that answers it, the representations ranked by it, and whether differences were tested.
+
+    Steps of training and layers are in their order.
+    """
 
     question: str
     text: str
@@ -1211,7 +1279,7 @@ class ComparedQuestion:
     tested: bool
 
     def table(self) -> TextTable:
-        """The representations, best first, with score, verdict, and whether they are in the best group."""
+        """The representations with score, verdict, and whether they are in the best group."""
         rows = [
             (entry.representation, with_ends(entry.value, entry.low, entry.high), entry.verdict, "best" * entry.best)
             for entry in self.ranked
@@ -1302,8 +1370,9 @@ class Course:
     """How the ladder goes over ordered representations, such as steps of training or layers.
 
     ``best`` has the largest value, ``first`` is the first that does not differ significantly from it, and ``fallen`` is
-    the lowest of those after ``best`` that are significantly below it; both are empty if nothing was tested. ``dips``
-    say which factors fall by more than .1 and come back on the way to ``best``.
+    the lowest of those after ``best`` that are significantly below it; both are empty if nothing was tested. ``ends``
+    are the first and the last step, and ``dips`` say which factors fall by more than .1 and come back on the way to
+    ``best``.
     """
 
     best: str
@@ -1312,6 +1381,7 @@ class Course:
     fallen: str
     dips: tuple[str, ...]
     sentence: str
+    ends: tuple[str, str]
 
     def __str__(self) -> str:
         return self.sentence + (f" {say('dips', names=self.dips)}" if self.dips else "")
@@ -1350,7 +1420,7 @@ def course(
         low=values.get(fallen, math.nan),
     )
     dips = _dips(found, names.index(best) + 1)
-    return Course(best, values[best], first, fallen, dips, said)
+    return Course(best, values[best], first, fallen, dips, said, (names[0], names[-1]))
 
 
 def _dips(found: Layers, n_steps: int) -> tuple[str, ...]:
@@ -1386,6 +1456,7 @@ class ComparedAnswer:
     settings: GroupedScores | None = None  # if names differ by a seed alone
     course: Course | None = None
     differences: TextTable | None = None
+    nuisances: str = ""
 
     def table(self) -> TextTable:
         """One row for each representation, with the ladder's value and its parts, and the factors by rung.
@@ -1401,8 +1472,9 @@ class ComparedAnswer:
             numbers = (parts.value, parts.own_codes, parts.direction, parts.readable) if parts else (None,) * 4
             groups: dict[str, list[str]] = {}
             for row in by_name[name].factors:
-                groups.setdefault(row.group, []).append(row.factor)
-            named = "; ".join(f"{group}: {listed(factors, 4)}" for group, factors in groups.items())
+                place = f" ({row.where})" if row.rung in OWN else ""
+                groups.setdefault(row.group, []).append(f"{row.factor}{place}")
+            named = "; ".join(f"{group}: {listed(factors, MOST_NAMED)}" for group, factors in groups.items())
             best, letters = "best" if name in self.best else "", self.letters.get(name, "")
             rows.append((name, *map(number, numbers), best, letters, named or NOT_KNOWN))
         return TextTable(heads, tuple(rows))
@@ -1430,7 +1502,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     best = never_below(comparison, noise)
     order = sorted(values, key=lambda name: -values[name])
     settings = evaluation.grouped() if evaluation.has_seeds else None
-    kept = _kept(best, order, {} if comparison is None else comparison.letters, settings)
+    kept = () if settings else _kept(best, order, {} if comparison is None else comparison.letters)
     report = say("nothing_computed")
     if _has_scores(evaluation, *evaluation.representations):
         report = _comparison_report(questions, best) if settings is None else _report_of_settings(questions, settings)
@@ -1443,12 +1515,13 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
         best=best,
         letters={} if comparison is None else comparison.letters,
         questions=questions,
-        report=f"{over.sentence} {report}" if over else report,
+        report=" ".join(filter(None, (over.sentence if over else "", report, narrow_intervals(evaluation)))),
         next_steps=_steps_of_comparison(evaluation, [one for one in found if one.representation in kept], over, order),
         layers=table,
         settings=settings,
         course=over,
-        differences=None if settings else _first_minus_others(order, comparison),
+        differences=None if settings else _first_minus_others(order, comparison, over),
+        nuisances=nuisances_read(evaluation, *evaluation.representations),
     )
 
 
@@ -1461,7 +1534,10 @@ command_of_one: ContextVar[Callable[[str], str]] = ContextVar(
 def _steps_of_comparison(
     evaluation: Evaluation, kept: Sequence[Answer], over: Course | None, order: Sequence[str]
 ) -> tuple[str, ...]:
-    """Recommendations of the checks, of the course and for the representations to keep, and where more is said."""
+    """Recommendations of the checks, of the course and for the representations to keep, and where more is said.
+
+    Nothing is said of single runs where settings are compared.
+    """
     steps = [*_of_checks(evaluation, evaluation.rows), *_of_data(evaluation)]
     steps += [over.step] if over and over.step else []
     for one in kept:
@@ -1469,36 +1545,34 @@ def _steps_of_comparison(
         steps += [f"{one.representation}: {step}" for step in of_one]
     first = [name for name in order for one in kept if one.representation == name and not one.contains_nothing][:1]
     look = [say("look_at_one", name=name, command=command_of_one.get()(name)) for name in first]
-    return (*([*dict.fromkeys(steps)][: MOST_STEPS - 1] or [say("no_advice")]), *look)
+    return (*[*dict.fromkeys(steps)][: MOST_STEPS - 1], *look) or (say("no_advice"),)
 
 
 MOST_DIFFERENCES = 4
 
 
-def _first_minus_others(order: list[str], comparison: Comparison | None) -> TextTable | None:
-    """The first by the ladder minus each of the next few, with interval and p-value."""
+def _first_minus_others(order: list[str], comparison: Comparison | None, over: Course | None) -> TextTable | None:
+    """The first by the ladder minus each of the next few, of steps minus the first and last; interval and p-value."""
     if comparison is None or not comparison.differences:
         return None
-    found = [comparison.between(order[0], name) for name in order[1 : MOST_DIFFERENCES + 1]]
+    others = order[1 : MOST_DIFFERENCES + 1] if over is None else [name for name in over.ends if name != order[0]]
+    found = [comparison.between(order[0], name) for name in others]
     rows = [_row_of_difference(each) for each in found]
     return TextTable(("best minus other", "difference", f"{100 * comparison.level:g} % interval", "p"), tuple(rows))
 
 
 def _row_of_difference(each: Difference) -> tuple[str, ...]:
     p_value = fixed(each.p_value) if each.p_value >= 0.001 else "< 0.001"
+    p_value = "> 0.050" if p_value == "0.050" and each.p_value > 0.05 else p_value  # on its side of the limit
     ends = between(each.lower, each.upper, 3)
+    ends = MINUS + ends if each.lower < 0 < each.upper and ends.startswith(fixed(0)) else ends
     return f"{each.first} {MINUS} {each.second}", fixed(each.difference), ends, p_value
 
 
-def _kept(
-    best: tuple[str, ...], order: list[str], letters: dict[str, str], settings: GroupedScores | None
-) -> Collection[str]:
-    """Representations that a person would keep: those that no other is better than; of settings, the best run."""
-    if settings is None:
-        first = letters.get(order[0], "") if order else ""
-        return best or [name for name in order if name == order[0] or {*letters.get(name, "")} & {*first}]
-    ranked = settings.best("ladder") or settings.groups if "ladder" in settings.scores else ()
-    return [name for name in order if ranked and setting_of(name) == ranked[0]][:1]
+def _kept(best: tuple[str, ...], order: list[str], letters: dict[str, str]) -> Collection[str]:
+    """Representations that a person would keep: those that no other is better than."""
+    first = letters.get(order[0], "") if order else ""
+    return best or [name for name in order if name == order[0] or {*letters.get(name, "")} & {*first}]
 
 
 def _compared_headline(
@@ -1568,9 +1642,10 @@ def settings_tested(found: GroupedScores, labels: Sequence[str]) -> TextTable:
 
 
 def compared_by(metric: str, question: Question, evaluation: Evaluation) -> ComparedQuestion:
-    """The representations by one metric, best first; those without a score last."""
+    """The representations by one metric, best first and those without a score last; steps are in their order."""
     rows = [row for name in evaluation.representations if (row := evaluation.row(metric, name))]
     lines = {row.representation: line_of(question, row, evaluation) for row in rows if has_number(row)}
+    has_order = not evaluation.has_seeds and bool(_steps(evaluation.representations))
     comparison = evaluation.data.comparison.get(metric, Comparison(metric, 0.95))
     doubted = {row.representation for row in rows if row.level in (Level.DO_NOT_USE, Level.NOISE)}
     best = never_below(comparison, doubted)
@@ -1583,7 +1658,7 @@ def compared_by(metric: str, question: Question, evaluation: Evaluation) -> Comp
         noise=(min(floors), max(floors)) if floors else None,
         ranked=tuple(
             _ranked_entry(row, lines.get(row.representation), row.representation in best, comparison.letters)
-            for row in sorted(rows, key=_best_first)
+            for row in (rows if has_order else sorted(rows, key=_best_first))
         ),
         tested=bool(comparison.letters),
     )

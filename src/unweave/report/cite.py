@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from unweave.sentences import counted, listed
+from unweave.sentences import counted, listed, say
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,7 @@ def methods_paragraph(summary: Mapping[str, Any]) -> str:
         sentences.append(f"Randomised metrics used seed {seeds[0]}.")
     sentences += _floor_sentences(cell["floor"] for cell in cells if cell["floor"])
     sentences += _interval_sentences(cell["interval"] for cell in cells if cell["interval"])
+    sentences += _settings_sentences(summary["answer"])
     prints = listed([entry["fingerprint"] for entry in data["representations"]])
     return " ".join([*sentences, f"Fingerprint of the data: {prints}."])
 
@@ -159,6 +160,16 @@ def _metrics_in_words(metrics: list[dict[str, Any]]) -> str:
         f"{listed(list(names), at_most=50)}{f' ({details})' if details else ''}"
         for details, names in by_details.items()
     )
+
+
+def _settings_sentences(answer: Mapping[str, Any]) -> list[str]:
+    """How training seeds were averaged and settings were tested, if names differ by a seed alone."""
+    found = answer.get("settings")
+    if not found:
+        return []
+    seeds = sorted({len(score["values"]) for scores in found["scores"].values() for score in scores})
+    tested = any(found["differences"].values())
+    return [say("methods_of_settings", seeds=_range(seeds), tested=tested, confidence=found["level"])]
 
 
 DRAWS_IN_WORDS = {

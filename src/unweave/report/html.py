@@ -359,6 +359,7 @@ def _page_templates() -> tuple[Template, str]:
         mean=fmean,
         deviation=lambda values: fixed(stdev(values), 2) if stdev(values) >= 0.005 else "< 0.005",
         shared_names=_shared_names,
+        setting_of=setting_of,
         rest_of=lambda name, group: name.removeprefix(group).removesuffix(group).strip(" ,;_/:.()-"),
         ramps={"light": LIGHT, "dark": DARK},
         hexadecimal=hexadecimal,
@@ -392,6 +393,7 @@ def _compared(summary: Mapping[str, Any]) -> dict[str, Any]:
     """What the tables with a row for every representation need: their order and groups of seeds, and cells by name."""
     answer, names = summary["answer"], [one["name"] for one in summary["data"]["representations"]]
     ladders = {one["representation"]: one["parts"] for one in answer["representations"] if one["parts"]}
+    scores = answer["settings"]["scores"] if answer["settings"] else {}
     first = next(iter(summary["rankings"].values()), {"ranked": ()})["ranked"]
     order = list(dict.fromkeys([*answer["order"], *(entry["representation"] for entry in first), *names]))
     is_course = answer["course"] is not None
@@ -401,6 +403,7 @@ def _compared(summary: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "blocks": [{"name": setting_of(of[0]) if len(of) > 1 else of[0], "members": of} for of in groups],
         "ladders": ladders,
+        "worst": {(label, one["group"]): one["level"] for label, of in scores.items() for one in of},
         "recovered": _recovered(answer),
         "margin": SMALLEST_DIFFERENCE,
         "rankings": summary["rankings"],

@@ -75,6 +75,7 @@ def _tables(answer: Answer) -> list[str]:
         *([markdown_table(answer.factor_table()), plain(answer.below_factors)] if answer.factors else []),
         answer.reading[0],
         *([markdown_table(answer.question_table()), answer.reading[1]] if answer.questions else []),
+        plain(answer.nuisances),
     ]
 
 
@@ -86,6 +87,7 @@ def _comparison(answer: ComparedAnswer) -> list[str]:
         parts += [markdown_table(answer.differences), say("reading_of_differences", margin=SMALLEST_DIFFERENCE)]
     if answer.layers is not None:
         parts += [markdown_table(answer.layers.table()), answer.layers.reading]
+    parts.append(plain(answer.nuisances))
     for question in answer.questions:
         parts.append(f"{plain(question.text)} By {plain(question.metric)}.\n\n{markdown_table(question.table())}")
     return parts

@@ -31,6 +31,7 @@ def notebook_view(evaluation: Evaluation) -> str:
     steps = "".join(f"<li>{escape(step)}</li>" for step in answer.next_steps)
     return (
         f"<div><p><b>{escape(answer.headline)}</b></p>{''.join(tables)}"
+        f"{f'<p>{escape(answer.nuisances)}</p>' if answer.nuisances else ''}"
         f"<p><b>Report:</b> {escape(answer.report)}</p><p><b>Next:</b></p><ol>{steps}</ol>"
         f"<details><summary>All metrics</summary><pre>{escape(str(evaluation))}</pre></details></div>"
     )

@@ -23,6 +23,7 @@ from unweave.report.answer import (
     code_lists,
     compared_by,
     fitting_advice,
+    narrow_intervals,
     noise_sentence,
     none_if_nan,
     settings_tested,
@@ -170,10 +171,10 @@ FIGURES = (
     ("codes_per_factor", "codes per factor", False),
     ("effective_dimension", "independent factors", False),
     ("largest_correlation", "largest correlation of two factors", True),
-    ("nuisance_share", "variance of the codes not explained by factors", True),
+    ("nuisance_share", "variance not explained by factors, mean over codes", True),
     ("dead_codes", "dead codes", False),
     ("duplicated_codes", "duplicated codes", False),
-    ("heavy_tailed_codes", "heavy-tailed codes", False),
+    ("heavy_tailed_codes", "codes with a kurtosis above 10", False),
 )
 
 
@@ -262,6 +263,8 @@ def factor_charts(metric: dict[str, Any], factors: Sequence[str], detail: Detail
         if not named or all(math.isnan(cell["per_factor"][name]) for name in named):
             continue
         shown, sentence = _shown(named, cell["per_factor"], detail.bars)
+        if metric["metric"] == "identification":
+            sentence = f"{say('beyond_luck')} {sentence}".rstrip()
         charts.append(
             {
                 "label": metric["label"],
@@ -462,7 +465,9 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
             for label in labels
             if len(names) > 1
         },
-        "trusted": trusted_scores(metrics) if data.factors else say("verdicts_need_factors"),
+        "trusted": f"{trusted_scores(metrics)} {narrow_intervals(evaluation)}".rstrip()
+        if data.factors
+        else say("verdicts_need_factors"),
         "data": {
             "n_rows": data.n_rows,
             "n_dropped": data.n_dropped,
@@ -489,7 +494,9 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     }
     summary["writing"] = {
         "methods": methods_paragraph(summary),
-        "latex": latex_rows(summary),
+        "latex": answer.settings.to_latex()
+        if isinstance(answer, ComparedAnswer) and answer.settings
+        else latex_rows(summary),
         "bibtex": bibtex(summary),
     }
     return plain_data(summary)

@@ -171,7 +171,7 @@ def _unlabelled_number(value: float) -> str:
     return "inf" if value == float("inf") else fixed(None if value != value else value)
 
 
-HEADINGS = {"active_codes": "active", "reconstruction": "recon.", "kl": "KL"}
+HEADINGS = {"active_codes": "active", "reconstruction": "recon. (nats)", "kl": "KL (nats)"}
 
 
 def runs_table(found: RunComparison) -> Any:

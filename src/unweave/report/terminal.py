@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from unweave.evaluation import Evaluation
+from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.choose import question_of
 from unweave.evaluation.loop import SMALLEST_DIFFERENCE
 from unweave.report.answer import (
@@ -130,10 +130,15 @@ def metric_table(evaluation: Evaluation, width: int) -> Table:
                 Text(f"  {label}{' (lower is better)' if row.card.lower_is_better else ''}"),
                 Text(score_cell(evaluation, label, representation)),
                 Text("" if row.noise is None else fixed(row.noise)),
-                *([Text("" if row.ends is None else between(*row.ends, 3))] if with_interval else []),
+                *([Text(_ends(row))] if with_interval else []),
                 *([_styled(row.level)] if checked else []),
             )
     return table
+
+
+def _ends(row: Row) -> str:
+    ends = "" if row.ends is None else between(*row.ends, 3)
+    return f"{ends}, too narrow" if ends and row.heavy_tails else ends
 
 
 def score_cell(evaluation: Evaluation, label: str, representation: str) -> str:
@@ -236,6 +241,8 @@ def _one_representation(evaluation: Evaluation, width: int) -> Iterator[Renderab
         yield text_columns(answer.question_table(short=True), wrapped=("question", "metric"), left_out=without)
         yield Prose(answer.reading[1], style="dim")
         yield Text()
+    if answer.nuisances:
+        yield from (Prose(answer.nuisances, style="bold"), Text())
     yield from _advice(answer.report, answer.next_steps)
     yield Text()
     yield Text("All metrics that were computed", style="bold")
@@ -265,6 +272,8 @@ def _comparison(evaluation: Evaluation) -> Iterator[RenderableType]:
         yield text_columns(answer.layers.table(), wrapped=())
         yield Prose(answer.layers.reading, style="dim")
         yield Text()
+    if answer.nuisances:
+        yield from (Prose(answer.nuisances, style="bold"), Text())
     shown = {question.metric for question in answer.questions}
     for question in answer.questions:
         noise = "" if question.noise is None else f"; random codes score {_range(*question.noise)}"

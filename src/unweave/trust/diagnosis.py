@@ -135,7 +135,8 @@ def _codes(found: Diagnosis) -> list[Finding]:
         said.append(Finding("codes_heavy_tailed", kurtosis=tails[worst], worst=worst, codes=tails))
     if found.nuisance_share > NUISANCE_WORTH_SAYING:
         noise = [name for name, share in found.nuisance_per_code.items() if share > 1 - NUISANCE_WORTH_SAYING]
-        said.append(Finding("codes_unexplained", share=found.nuisance_share, codes=noise))
+        share, of_variance = found.nuisance_share, found.nuisance_of_variance
+        said.append(Finding("codes_unexplained", share=share, of_variance=of_variance, codes=noise))
     return said
 
 
@@ -208,6 +209,8 @@ class Diagnosis:
         Kurtosis of the live codes whose kurtosis is above 10 (3 for a normal code).
     nuisance_per_code : dict of name to float
         Share of the variance of a live code's ranks that no factor explains on held-out rows; for at most 256 codes.
+    nuisance_of_variance : float
+        These shares in the mean weighted by the codes' variances; `nuisance_share` counts every code alike.
     notes : tuple of Finding
         What the diagnosis left out, and why.
     """
@@ -230,6 +233,7 @@ class Diagnosis:
     duplicated_codes: tuple[tuple[str, ...], ...] = ()
     heavy_tailed_codes: dict[str, float] = field(default_factory=dict)
     nuisance_per_code: dict[str, float] = field(default_factory=dict)
+    nuisance_of_variance: float = math.nan
     notes: tuple[Finding, ...] = ()
 
     @property
@@ -471,6 +475,7 @@ def _of_living_codes(some: Evidence, living: Rows, views: Sequence[FactorView], 
     tails = code_health.kurtosis(codes)
     groups = code_health.copies(codes)
     nuisance: dict[str, float] = {}
+    of_variance = math.nan
     if views:
         explained = np.arange(living.size)
         if living.size > code_health.MOST_CODES_EXPLAINED:
@@ -479,10 +484,13 @@ def _of_living_codes(some: Evidence, living: Rows, views: Sequence[FactorView], 
         explained = explained[np.ptp(codes[: code_health.ROWS_FOR_SINGLE_FACTORS, explained], axis=0) > 0]
         shares = code_health.unexplained_shares(views, codes[:, explained])
         nuisance = {names[i]: float(share) for i, share in zip(explained, shares, strict=True)}
+        variances = codes[:, explained].var(axis=0)
+        of_variance = float(shares @ variances / variances.sum()) if variances.sum() > 0 else math.nan
     return {
         "duplicated_codes": tuple(tuple(names[i] for i in group) for group in groups),
         "heavy_tailed_codes": {names[i]: float(tails[i]) for i in np.flatnonzero(tails > code_health.HEAVY_KURTOSIS)},
         "nuisance_per_code": nuisance,
+        "nuisance_of_variance": of_variance,
     }
 
 

@@ -35,6 +35,13 @@ from unweave.trust.scoring import (
 
 SHARE_LEFT_OUT = 0.5
 
+# metrics that monotone maps of factors or of codes do not change, so that no tail decides their intervals
+BY_RANKS = {"mig", "mig_sup", "dcimig", "modularity", "infomec_modularity", "infomec_compactness", "sufficiency"}
+BY_RANKS |= {"dci_size", "t_mex", "beta_vae_score", "factor_vae_score", "relevance_factor_vae_score"}
+BY_RANKS |= {"oracle_impurity", "niche_impurity", "interconcept_leakage"}
+FACTORS_BY_RANKS = BY_RANKS | {"explicitness", "irs", "infomec_explicitness", "explicitness_ratio"}
+CODES_BY_RANKS = BY_RANKS | {"dci_disentanglement", "dci_completeness", "identification"}
+
 # of row groups: with half of 20 groups, a score of histograms varies less than their number says, and 95 % intervals of
 # mig cover 88 %; with a fifth left out they cover 95 %
 SHARE_OF_GROUPS_LEFT_OUT = 0.2
@@ -185,7 +192,7 @@ def part_scores(
             watch=watch,
         )
         for label, of_parts in drawn.items():
-            n_done, notes = len(of_parts), _notes(parts)
+            n_done, notes = len(of_parts), _notes(parts, card_of(known[label].metric).name)
             wanted = plan.most_parts.get(label, n_parts)
             if n_done < wanted:
                 notes.insert(0, Finding("fewer_parts", n_parts=n_done, of=wanted, seconds=plan.budget))
@@ -201,7 +208,7 @@ def parts_together(parts: Parts, n_parts: int) -> Callable[[int], Evidence]:
     return drawn_together(parts.part, n_parts, FEWEST_PARTS if small else 1)
 
 
-def _notes(plan: Parts) -> list[Finding]:
+def _notes(plan: Parts, metric: str) -> list[Finding]:
     notes = []
     n_kept = plan.n_units - plan.n_out
     if plan.evidence.row_groups is None and n_kept < SMALL_PART * plan.n_units:
@@ -211,19 +218,27 @@ def _notes(plan: Parts) -> list[Finding]:
     block = block_length(plan.evidence)
     if block > 1:
         notes.append(Finding("parts_of_blocks", n_rows=block))
-    if heaviest_tail(plan.evidence) < HEAVY_TAIL_INDEX:
-        notes.append(Finding("heavy_tails", index=heaviest_tail(plan.evidence)))
+    factors, codes = heavy_tails(plan.evidence)
+    factors, codes = {} if metric in FACTORS_BY_RANKS else factors, {} if metric in CODES_BY_RANKS else codes
+    if heavy := factors | codes:
+        notes.append(Finding("heavy_tails", index=min(heavy.values()), factors=factors, codes=codes))
     if plan.evidence.sampler is not None:
         notes.append(Finding("sampler_draws_not_counted"))
     return notes
 
 
 @memoised(on="both")
-def heaviest_tail(evidence: Evidence) -> float:
-    """Smallest tail index of the numeric factors and dense codes."""
+def heavy_tails(evidence: Evidence) -> tuple[dict[str, float], dict[str, float]]:
+    """Numeric factors and dense codes with heavy tails, each with its tail index."""
     numeric = [kind.is_numeric for kind in evidence.kinds]
-    columns = [*evidence.factors.T[numeric], *(() if evidence.sparse_codes is not None else evidence.codes.T)]
-    return min(map(tail_index, columns), default=math.inf)
+    factors = {name: evidence.factors[:, j] for j, name in enumerate(evidence.factor_names) if numeric[j]}
+    dense = () if evidence.sparse_codes is not None else evidence.code_names
+    codes = {name: evidence.codes[:, i] for i, name in enumerate(dense)}
+    of_factors, of_codes = (
+        {name: index for name, column in columns.items() if (index := tail_index(column)) < HEAVY_TAIL_INDEX}
+        for columns in (factors, codes)
+    )
+    return of_factors, of_codes
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def test_the_answer_is_the_share_of_the_way_from_noise_to_the_best(value, best, 
     ("share", "word"), [(0.1, "no"), (0.11, "a little"), (0.19, "a little"), (0.2, "yes"), (0.9, "yes"), (None, None)]
 )
 def test_a_fifth_of_unexplained_variance_is_other_content(share, word):
-    diagnosis = SimpleNamespace(nuisance_share=math.nan if share is None else share)
+    diagnosis = SimpleNamespace(nuisance_share=math.nan if share is None else share, nuisance_of_variance=math.nan)
     data = SimpleNamespace(diagnosis={"codes": diagnosis}, screening={})
     found = question_lines._other_content(OTHER_CONTENT, SimpleNamespace(data=data), "codes")
     assert (found and (found.answer, found.value)) == (word and (word, share))

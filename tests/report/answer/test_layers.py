@@ -13,6 +13,7 @@ from scipy import stats
 import unweave
 from unweave.evaluation.loop import compared_ladders
 from unweave.report.answer import LayerCell, Layers, answer_of, compared_answer, course, layers
+from unweave.sentences import MINUS
 from unweave.trust.comparison import Comparison, Difference
 
 
@@ -146,6 +147,10 @@ def test_what_training_does_is_said_in_every_output(trained):
 def test_ordered_representations_are_in_their_order_and_others_best_first(trained, over_layers):
     names = list(trained.representations)
     assert [row[0] for row in compared_answer(trained).table().rows] == names
+    for question in compared_answer(trained).questions:
+        assert [entry.representation for entry in question.ranked] == names
+    text = str(trained).split("By identification;")[1].split("Report:")[0]
+    assert re.findall(r"^ +(ckpt_\d+) ", text, re.MULTILINE)[: len(names)] == names
     page = trained.to_html()
     rows = re.findall(r'<th scope="row" data-sort="([^"]+)">', page.split('id="models"')[1].split("</table>")[0])
     assert rows == names
@@ -198,8 +203,9 @@ def test_the_page_and_the_terminal_have_the_same_recoveries(trained):
 def test_differences_of_the_ladder_have_letters_and_both_kinds_of_test(trained):
     answer = compared_answer(trained)
     best = answer.order[0]
-    assert [row[0].split(" ")[0] for row in answer.differences.rows] == [best] * 4
-    first = trained.data.ladder_comparison.between(*answer.order[:2])
+    names = trained.representations  # best minus first and best minus last, in the order of the steps
+    assert [row[0] for row in answer.differences.rows] == [f"{best} {MINUS} {names[k]}" for k in (0, -1)]
+    first = trained.data.ladder_comparison.between(best, names[0])
     assert answer.differences.rows[0][1] == f"{first.difference:.3f}"
     for text in (str(trained), trained.to_markdown(), trained.to_html(), trained._repr_html_()):
         assert "corrected by Holm for the number of all pairs" in " ".join(html.unescape(text).split())

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unweave import Evidence
+from unweave import Evidence, evaluate
 from unweave.estimators.correlation import curvature
 from unweave.findings import Finding
+from unweave.report.answer import answer_of
 from unweave.responses.constraints import FunctionalConstraint
 from unweave.responses.factor_bases import factor_view
 from unweave.synthetic.worlds import Causal, Circuit, Correlated, Independent, OneFactorConstraint, TwoFactorConstraint
@@ -636,3 +637,20 @@ def test_free_pairs_are_without_redundant_factors_and_the_strongest_is_first():
     found = Diagnosis(30, 4, 2, 30, dependent_pairs=pairs, constraints=(constraint,))
     assert [each.factors for each in found.free_pairs] == [("a", "d"), ("a", "c")]
     assert [each.association for each in found.free_pairs] == [0.6, 0.3]
+
+
+def test_codes_of_noise_with_small_scales_are_a_large_share_of_codes_and_a_small_one_of_variance():
+    """Two codes with variance 1 and eight of noise with variance .0025: .8 of the codes, .01 of the variance."""
+    rng = np.random.default_rng(12)
+    z = rng.normal(size=(400, 2))
+    codes = np.column_stack([z, 0.05 * rng.normal(size=(400, 8))])
+    found = evaluate(z, codes, metrics=["r2"], budget=10, progress=False)
+    diagnosis = found.data.diagnosis["codes"]
+    assert diagnosis.nuisance_share > 0.7
+    assert diagnosis.nuisance_of_variance == pytest.approx(0.02 / 2.02, abs=0.01)
+    line = answer_of(found).questions[-1]
+    assert (line.question, line.answer) == ("other content", "in small codes")
+    share = f"{100 * diagnosis.nuisance_of_variance:.0f} % of the variance of all"
+    assert line.part == f"mean over codes; {share} together"
+    for text in (str(found), found.to_markdown(), found.to_html(), found._repr_html_()):
+        assert share in " ".join(text.split())

@@ -74,7 +74,8 @@ def loss_figure(terms: Mapping[str, Mapping[str, Curves]]) -> Figure:
             colour = GEOMETRY_COLOURS[settings.index(setting) % len(GEOMETRY_COLOURS)]
             for number, (steps, values) in enumerate(curves.values()):
                 axes.plot(steps, values, color=colour, linewidth=1, alpha=0.8, label=None if number else setting)
-        axes.set_title(term, fontsize=9, color=INK)
+        weighted = " (nats per image, times its weight in the loss)" if term == "reconstruction" else ""
+        axes.set_title(f"{term}{weighted}", fontsize=9, color=INK)
         axes.set_xlabel("step", fontsize=8)
         if all(value > 0 for of_setting in of_term.values() for _, values in of_setting.values() for value in values):
             axes.set_yscale("log")
