@@ -57,6 +57,8 @@ def test_every_experiment_is_declared_completely(number):
     for entry in paper.experiments:
         assert entry.title
         assert entry.cost
+        assert entry.seeds.endswith(".")  # what was repeated, and what bars are
+        assert entry.compare is not experiment.none
         assert set(entry.options) <= FIELDS
         assert set(entry.needs) <= {*experiment.PACKAGES, *experiment.FOLDERS}
         assert set(entry.needs) - {"torch"} <= set(entry.options)
@@ -70,6 +72,23 @@ def test_an_experiment_computes_compares_and_draws(calls, tmp_path):
     assert (recorded["claim"], recorded["holds"], recorded["verdict"]) == ("half", True, "holds")
     assert written == f"wrote {tmp_path / '009-fig2.png'}"
     assert calls == ["compute", "draw"]
+
+
+def test_claims_with_rules_are_decided_by_rows_of_their_experiment():
+    """A row has the number of its claim; all rows of the claim are its figures, and other experiments are named."""
+    rows = [ClaimCheck.quantity("MISJED of the two most informative codes, AAE minus FactorVAE", "", value)
+            for value in (MeasuredFigure(0.2, 0.1, 0.3), MeasuredFigure(0.1, -0.1, 0.3))]  # fmt: skip
+    rows[1] = dataclasses.replace(rows[1], claim=rows[1].claim.replace("AAE minus FactorVAE", "beta-VAE minus AAE"))
+    found = list(ledger.numbered("001", "tab5", rows))
+    assert [row.ledger for row in found] == [210, 210]
+    [claim] = ledger.decided_here("001", "tab5", found)
+    assert (claim.ledger, claim.verdict) == (210, "undecided")
+    [claim] = ledger.decided_here("001", "tab5", [dataclasses.replace(row, value=1.0) for row in found])
+    assert claim.verdict == "holds"
+    [few] = ledger.decided_here("001", "fig25", [ClaimCheck.quantity("a", "", 0.0, 148)])
+    assert (few.verdict, few.here) == ("", "1 of the 9 figures that it needs")
+    [shared] = ledger.decided_here("001", "fig6", [ClaimCheck.quantity("a", "", 0.0, 199)])
+    assert shared.here.startswith("decided together with fig7")
 
 
 def test_verdicts_as_data(calls, tmp_path):

@@ -2,7 +2,6 @@
 
 import functools
 import math
-import os
 from pathlib import Path
 
 import numpy as np
@@ -28,11 +27,6 @@ from unweave_papers.paper003.protocols import (
     released_split,
 )
 from unweave_papers.paper003.settings import COLUMNS, SWEEPS, Coupled, ReleasedCorrelated, Setting
-
-AUTHORS_DATA = os.environ.get("UNWEAVE_AUTHORS_DATA")
-needs_authors_data = pytest.mark.skipif(
-    AUTHORS_DATA is None, reason="set UNWEAVE_AUTHORS_DATA to the folder with the authors' tables, exp01.csv and so on"
-)
 
 
 def test_every_cell_can_be_made_in_both_ways_and_has_a_key_of_its_own():
@@ -281,17 +275,15 @@ def test_claims_are_checked_on_the_means_of_their_cells():
     assert {verdicts[number] for number in (30, 42, 44, 60)} == {"undecided"}
 
 
-@needs_authors_data
 def test_cells_are_those_of_the_authors_tables():
     for name, experiment in SWEEPS.items():
-        theirs = {key[:-1] for key in authors_means(AUTHORS_DATA, name)}
+        theirs = {key[:-1] for key in authors_means(None, name)}
         assert {setting.key for setting in experiment.settings} == theirs
 
 
-@needs_authors_data
 @pytest.mark.slow
 def test_the_released_protocol_gives_the_authors_numbers(tmp_path):
-    found = comparisons(Options(tmp_path, authors_data=Path(AUTHORS_DATA)))
+    found = comparisons(Options(tmp_path))
     assert len(found) == 4322
     assert np.mean([entry.overlaps for entry in found]) >= 0.95
     assert all(entry.reason for entry in found if not entry.overlaps)

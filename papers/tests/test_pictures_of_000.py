@@ -172,7 +172,9 @@ def test_the_spread_falls_as_one_over_the_root():
 
 
 def test_the_geometry_of_pca_is_exact(tmp_path):
-    assert [check.verdict for check in experiment_claims("000", "figB1", Options(tmp_path))] == ["holds", "holds"]
+    *checks, shared = experiment_claims("000", "figB1", Options(tmp_path))
+    assert [check.verdict for check in checks] == ["holds"] * 3
+    assert float(shared.here) > 0.1  # of the flow that is not aligned
 
 
 def test_the_truth_of_the_torus_is_on_the_diagonal():

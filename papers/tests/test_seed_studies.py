@@ -115,7 +115,21 @@ def test_the_ratio_of_variances_covers_the_truth():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("paper", "name"),
-    [("001", "fig2"), ("001", "fig19"), ("002", "fig3c"), ("004", "fig5-seeds"), ("004", "fig6-seeds")],
+    [
+        ("001", "fig2"),
+        ("001", "fig19"),
+        ("001", "fig4"),
+        ("001", "fig12"),
+        ("001", "fig13"),
+        ("001", "fig22"),
+        ("001", "fig26"),
+        ("001", "fig28"),
+        ("001", "tab5"),
+        ("002", "fig3c"),
+        ("004", "fig5-seeds"),
+        ("004", "fig6-seeds"),
+        ("004", "fig6-coloured"),
+    ],
 )
 def test_an_experiment_runs_from_training_to_pictures(paper, name, tmp_path):
     experiment = experiment_of(paper_of(paper), name)

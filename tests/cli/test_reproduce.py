@@ -59,7 +59,7 @@ def test_papers_and_experiments_are_listed_alike():
     papers = run()
     assert papers.exit_code == 0
     assert all(number in papers.output for number in ("000", "003"))
-    for number, name, need in (("000", "fig1", "torch"), ("003", "agreement", "--authors-data")):
+    for number, name, need in (("000", "fig1", "torch"), ("001", "tab8", "(--weights)")):
         listed = run(number)
         assert listed.exit_code == 0
         assert any(line.strip().startswith(name) and need in line for line in listed.output.splitlines())
@@ -97,7 +97,7 @@ def test_an_experiment_has_all_its_cells_and_figures(tmp_path):
         (("000", "fig1", "--jobs", "2"), "--jobs is not an option of fig1"),
         (("003", "fig2", "--metrics", "MCC"), "003 has no metric 'MCC'"),
         (("003", "fig2", "--metrics", "InfoE"), "None of these metrics is shown here"),
-        (("003", "agreement"), "agreement needs the authors' tables"),
+        (("003", "fig2", "--authors-data", "nowhere"), "nowhere"),
         (("007", "fig2"), "There is no paper '007' here"),
     ],
 )

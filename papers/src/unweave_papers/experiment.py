@@ -230,6 +230,7 @@ class Experiment:
     options: tuple[str, ...] = ("seed",)  # fields of `Options` that it accepts
     needs: tuple[str, ...] = ()  # 'torch', or options whose folders are required
     cost: str = "seconds"
+    seeds: str = ""  # what was repeated, and what bars and bands are
 
     @property
     def replaced(self) -> dict[str, str]:
@@ -345,7 +346,7 @@ def _compute_quietly(experiment: Experiment, options: Options) -> Any:
 def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
     """Compute an experiment, compare it with the paper and write its files; yield output for the terminal."""
     from unweave.report.figures.geometry import save
-    from unweave_papers.ledger import numbered  # which imports this module
+    from unweave_papers.ledger import decided_here, numbered  # which imports this module
 
     experiment = experiment_of(paper_of(number), name)
     experiment.check(options)
@@ -353,8 +354,11 @@ def reproduced(number: str, name: str, options: Options) -> Iterator[Any]:
     yield from told
     data = _compute_quietly(experiment, options)
     checks = list(numbered(number, name, experiment.compare(data, options)))
+    checks += decided_here(number, name, checks)
     if checks:
         yield checks_table(number, checks)
+        if experiment.seeds:
+            yield experiment.seeds
         entries = [dataclasses.asdict(check) | {"verdict": check.verdict} | _numbers(check.value) for check in checks]
         yield _wrote(options.folder / f"{number}-{name}-claims.json", json.dumps(entries, indent=1))
     for stem, text in experiment.write(data, options):

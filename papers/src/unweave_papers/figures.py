@@ -150,6 +150,19 @@ def pairs_figure(
     return _with_legend(figure)
 
 
+def histograms_figure(columns: Mapping[str, ArrayLike], label: str) -> Figure:
+    """Return the densities of some columns, as outlines over shared bins."""
+    figure = _blank(6.0, 3.6)
+    axes = figure.add_subplot()
+    edges = np.histogram_bin_edges(np.concatenate([np.asarray(column) for column in columns.values()]), 60)
+    for (name, column), colour in zip(columns.items(), _colours(len(columns)), strict=True):
+        density, _ = np.histogram(column, edges, density=True)
+        axes.stairs(density, edges, color=colour, linewidth=1.5, label=name)
+    axes.set_xlabel(label)
+    axes.set_ylabel("density")
+    return _with_legend(figure)
+
+
 def _with_legend(figure: Figure) -> Figure:
     [axes] = figure.axes
     axes.spines[["top", "right"]].set_visible(False)
@@ -207,11 +220,13 @@ def contour_grid_figure(
     panels: Mapping[str, tuple[FloatArray, FloatArray]],
     data: FloatArray,
     entropies: Mapping[str, tuple[float, float, float]] | None = None,
+    arrows: Mapping[str, FloatArray] | None = None,
 ) -> Figure:
     """Return lines along which one of two latents is constant, over the data (n x 2), as in Figure 1 of 000.
 
     A panel has lines (line x point x 2) along which the first latent varies (orange), and the second (blue). Below it
     are bars of its entropies, of their mutual information and, in grey, of the joint entropy, if these are given.
+    ``arrows`` are the columns of a Jacobian (2 x 2) at the middle of the data.
     """
     n_rows = 1 if entropies is None else 2
     figure = constrained_figure(3.2 * len(panels), 3.0 if entropies is None else 4.3)
@@ -223,6 +238,9 @@ def contour_grid_figure(
         for lines, colour in ((first, ALONG), (second, ACROSS)):
             for line in lines:
                 axes.plot(line[:, 0], line[:, 1], color=colour, linewidth=0.9)
+        for column, colour in zip((arrows or {}).get(name, np.empty((2, 0))).T, (ALONG, ACROSS), strict=False):
+            style = {"arrowstyle": "-|>", "color": colour, "linewidth": 2, "mutation_scale": 10}
+            axes.annotate("", data.mean(axis=0) + column, data.mean(axis=0), arrowprops=style, zorder=6)
         axes.set_title(name, fontsize=10)
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xticks=[], yticks=[])
     for axes, name in zip(grid[1] if entropies else (), panels, strict=False):

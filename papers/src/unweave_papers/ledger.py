@@ -406,6 +406,26 @@ def numbered(paper: str, experiment: str, checks: Iterable[ClaimCheck]) -> Itera
         yield dataclasses.replace(row, ledger=numbers[0]) if numbers and row.ledger is None else row
 
 
+def decided_here(paper: str, experiment: str, rows: Sequence[ClaimCheck]) -> Iterator[ClaimCheck]:
+    """Yield the claims whose rules are about rows of this experiment, with what these rows say about them.
+
+    Fewer models than the rules are about decide nothing.
+    """
+    for claim in claims_of(paper):
+        if experiment in claim.experiments and claim.expect:
+            figures = {row.claim: row.value for row in rows if row.ledger == claim.number and row.value is not None}
+            others = [name for name in claim.experiments if name != experiment]
+            if not figures:
+                continue
+            row = ClaimCheck(claim.statement, claim.stated or "no figure", "", ledger=claim.number)
+            if others:
+                yield dataclasses.replace(row, here=f"decided together with {', '.join(others)}: {claim.command}")
+            elif claim.figures and len(figures) != len(claim.figures):
+                yield dataclasses.replace(row, here=f"{len(figures)} of the {len(claim.figures)} figures that it needs")
+            else:
+                yield claim_row(claim, decided(claim.expect, figures))
+
+
 def check(claims: Iterable[Claim], options: Options, budget: float = math.inf) -> Iterator[CheckedClaim]:
     """Check claims one after another, cheap ones first, and yield each result when it is ready.
 

@@ -12,8 +12,9 @@ import numpy as np
 from scipy import stats
 
 from unweave.arrays import student_reach
-from unweave.datasets import DependentSample, DSprites, small_sprites
+from unweave.datasets import ColouredShapes, DependentSample, DSprites, small_sprites
 from unweave.datasets.dependence import Dependence
+from unweave.datasets.interface import GridDataSet
 from unweave.encoding import Encoded, encode, read_encoded
 from unweave.errors import FileError, InputError
 from unweave.evidence import Evidence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 N_SEEDS, N_STEPS = 5, 8000
 BETAS, GAMMAS, TC_BETAS = (1, 4, 16, 32, 64), (10, 40), (8, 64)
-CRITIC = (256, 256, 256)
+CRITIC, HIDDEN = (256, 256, 256), (128, 128)
 LEVEL = 0.95
 Numbers = dict[str, float]
 
@@ -81,6 +82,23 @@ def total_correlation_vaes(betas: Iterable[float] = TC_BETAS) -> list[Objective]
     return [BetaTCVAE(beta=beta) for beta in betas]
 
 
+def aae() -> Objective:
+    """Return the objective of an AAE with the weight of 001's pictures and a small critic."""
+    from unweave.models import AAE
+
+    return AAE(weight=50, critic_hidden=CRITIC)
+
+
+def coloured_shapes() -> ColouredShapes:
+    """Return 3,200 coloured shapes of 24 x 24 pixels, all distinct: a second data set for small models.
+
+    >>> len(coloured_shapes())
+    3200
+    """
+    half, sizes = slice(None, None, 2), slice(1, None, 2)
+    return ColouredShapes(24, {"ground hue": half, "shape hue": half, "size": sizes, "x": half})
+
+
 def annealed_vae(options: Options) -> Objective:
     """Return the objective of an AnnealedVAE whose capacity reaches four nats halfway through training."""
     from unweave.models import AnnealedVAE
@@ -88,20 +106,34 @@ def annealed_vae(options: Options) -> Objective:
     return AnnealedVAE(gamma=100, capacity=4, capacity_steps=(options.n_steps or N_STEPS) / 2)
 
 
-def trained(options: Options, objectives: Sequence[Objective], n_codes: int = 10) -> list[TrainedModel]:
-    """Train models for all objectives and seeds, or read them from the folder; diverged models are left out."""
-    from unweave.models import TrainingSettings, train
+def trained(
+    options: Options,
+    objectives: Sequence[Objective],
+    n_codes: int = 10,
+    images: GridDataSet | None = None,
+    hidden: tuple[int, ...] = HIDDEN,
+) -> list[TrainedModel]:
+    """Train models for all objectives and seeds, or read them from the folder; diverged models are left out.
 
-    steps = options.n_steps or N_STEPS
-    settings = TrainingSettings(n_steps=steps, learning_rate=1e-3, reconstruction_weight=16.0, checkpoint_every=1000)
+    The images are the small sprites unless others are given. Reconstructions count as if images had 64 x 64 pixels.
+    """
+    from unweave.models import MLP, TrainingSettings, train
+
+    images, steps = images or small_sprites(), options.n_steps or N_STEPS
+    weight = 64**2 / (images.image_shape[1] * images.image_shape[2])
+    kind = "" if images.name == "dsprites" else f"{images.name}-"
+    kind += "" if hidden == HIDDEN else "x".join(map(str, hidden)) + "-"
     fleet = train(
-        small_sprites(),
+        images,
         list(objectives),
         n_seeds=options.n_seeds or N_SEEDS,
         seed=options.seed or 0,
         n_codes=n_codes,
-        settings=settings,
-        folder=options.folder / f"small-models-{n_codes}-codes-{steps}-steps",
+        trunk=MLP(hidden),
+        settings=TrainingSettings(
+            n_steps=steps, learning_rate=1e-3, reconstruction_weight=weight, checkpoint_every=1000
+        ),
+        folder=options.folder / f"small-models-{kind}{n_codes}-codes-{steps}-steps",
         progress=options.progress,
     )
     return [model for model in fleet if model.network is not None]

@@ -8,18 +8,18 @@ from functools import partial
 import numpy as np
 
 from unweave.report.figures.geometry import information_figure, spectrum_figure
-from unweave.synthetic.known_decoders import LinearDecoder, Torus, TwoMoons
+from unweave.synthetic.known_decoders import Torus, TwoMoons
 from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pictures
 from unweave_papers.figures import contour_grid_figure
 from unweave_papers.paper000 import image_flows, images, pictures
 from unweave_papers.paper000.flows import (
-    COVARIANCE,
     TrainedFlow,
-    compare_pca,
+    compare_linear,
     compare_spread,
     compute_spread,
-    draw_pca,
+    draw_linear,
     draw_spread,
+    linear_flows,
     torus,
     two_moons,
 )
@@ -110,10 +110,16 @@ def torus_pictures_of(which: int, options: Options) -> pictures.TorusPictures:
     return shown
 
 
-of_toys = partial(Experiment, options=("seed", "n_steps"), needs=("torch",))
-of_flows = partial(Experiment, options=("seed", "n_steps", "data", "quick"), needs=("torch", "data"))
-of_seeds = partial(Experiment, options=("seed", "n_seeds", "n_steps", "data", "quick"), needs=("torch", "data"))
-of_vaes = partial(Experiment, options=("seed", "n_steps", "data", "weights", "quick"), needs=("torch", "data"))
+ONE = "One training of each model: numbers have no intervals."
+THREE = "Three trainings of each model unless --seeds is given: intervals are 95 % intervals over them."
+of_toys = partial(Experiment, options=("seed", "n_steps"), needs=("torch",), seeds=ONE)
+of_flows = partial(Experiment, options=("seed", "n_steps", "data", "quick"), needs=("torch", "data"), seeds=ONE)
+of_seeds = partial(
+    Experiment, options=("seed", "n_seeds", "n_steps", "data", "quick"), needs=("torch", "data"), seeds=THREE
+)
+of_vaes = partial(
+    Experiment, options=("seed", "n_steps", "data", "weights", "quick"), needs=("torch", "data"), seeds=ONE
+)
 
 # fmt: off
 PAPER = Paper(
@@ -136,10 +142,12 @@ PAPER = Paper(
         of_vaes("fig6", "beta-VAEs of digits with 50 latents: spectra over beta, and of published decoders",
                 partial(images.compute, N_LATENTS), images.compare, partial(images.draw, "fig6"),
                 cost="2 minutes on one core"),
-        Experiment("figB1", "The geometry of PCA in two dimensions",
-                   lambda options: LinearDecoder.principal_components(COVARIANCE), compare_pca, draw_pca, options=()),
+        Experiment("figB1", "Two linear flows of a Gaussian distribution: a general one, and PCA",
+                   linear_flows, compare_linear, draw_linear, options=(),
+                   seeds="Nothing is trained, and the numbers are exact."),
         of_flows("figC1", "Standard deviation of the metrics over 40 runs, by the number of samples",
-                 compute_spread, compare_spread, draw_spread, cost="4 minutes on one core"),
+                 compute_spread, compare_spread, draw_spread, cost="4 minutes on one core",
+                 seeds="40 runs of one flow: intervals are 95 % intervals from resampled runs."),
         of_seeds("figE1", "Mutual information between core and other latents in the flows of fig3",
                  image_flows.compute_core, image_flows.compare_information, partial(image_flows.draw_core, "figE1"),
                  cost="seconds after fig3"),
@@ -169,7 +177,8 @@ PAPER = Paper(
                 partial(images.compute, N_FEW), images.compare_totals, partial(images.draw_totals, "figE9"),
                 cost="a minute after figE7"),
         Experiment("figD1", "Data of the torus, the first four dimensions",
-                   lambda options: None, draw=pictures.draw_data, options=()),
+                   lambda options: None, pictures.compare_data, pictures.draw_data, options=(),
+                   seeds="2,000 samples of the closed form; nothing is trained."),
         of_toys("figD2", "Data of the torus beside samples of the flow trained by likelihood alone",
                 partial(torus_pictures_of, 0), pictures.compare_generated, pictures.draw_generated,
                 cost="seconds after fig2"),

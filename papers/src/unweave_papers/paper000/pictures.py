@@ -106,6 +106,16 @@ def compare_pearson(letter: str, torus: TorusPictures, order: list[int]) -> Clai
     return ClaimCheck(f"{letter}: squared correlations largest on the diagonal", paper, here, holds)
 
 
+def compare_data(results: object, options: Options) -> Iterator[ClaimCheck]:
+    """Compare with D.1: on every circle the radius varies about 1, with the standard deviation of Eq. 16."""
+    torus = Torus()
+    lengths = np.linalg.norm(circles_of(torus.sample(2000, 0), torus), axis=-1)
+    for k, length in enumerate(lengths.T[:2]):
+        here = f"{length.mean():.3f} and {length.std():.4f}"
+        paper = f"1 and {torus.deviations[torus.n_circles + k]:.4f}"
+        yield ClaimCheck(f"mean and standard deviation of radius {k + 1}", paper, here)
+
+
 def draw_data(results: object, options: Options) -> Pictures:
     """Draw Figure D.1: the first four data dimensions against each other, before the rotation."""
     torus = Torus()

@@ -14,6 +14,7 @@ from unweave_papers.experiment import ClaimCheck, Experiment, Options, Paper, Pi
 from unweave_papers.figures import bars_figure, curves_figure, pairs_figure
 from unweave_papers.paper001 import models
 from unweave_papers.paper001.models import BINS, GRID, MODEL_DRAWS, SEED_STUDIES, TABLE, Numbers, by_model, models_in
+from unweave_papers.paper001.representations import REPRESENTATIONS
 
 FACTORS = ("shape", "scale", "orientation", "x", "y")
 Table = dict[str, tuple[float, ...]]
@@ -256,7 +257,9 @@ def _experiment(
 ) -> Experiment:
     compute = partial(by_model, measure.__name__.replace("_", " "), measure)
     options, needs = ("seed", "n_rows", "weights", "codes"), ("torch", "weights")
-    return Experiment(name, title, compute, compare, partial(draw, name), options=options, needs=needs, cost=cost)
+    seeds = "One training of each encoder: numbers have no intervals. Dashes are the paper's numbers."
+    drawn = partial(draw, name)
+    return Experiment(name, title, compute, compare, drawn, options=options, needs=needs, cost=cost, seeds=seeds)
 
 
 # fmt: off
@@ -291,6 +294,7 @@ PAPER = Paper(
         _experiment("fig25", "RMIG against two other implementations of MIG",
                     models.three_gaps, compare_gaps, draw_gaps, "3 minutes on one core"),
         *SEED_STUDIES,
+        *REPRESENTATIONS,
     ),
 )
 # fmt: on

@@ -392,8 +392,14 @@ def _list(values: Iterable[float]) -> str:
     return " ".join(f"{value:.3g}" for value in values)
 
 
-of_toys = partial(Experiment, compute=partial(compute_table, (5,), SHOWN_STRENGTH), compare=compare_systems)
-of_encoders = partial(Experiment, options=("seed", "n_rows", "weights", "codes"), needs=("torch", "weights"))
+EXACT_ONLY = "The numbers are exact: they are computed from covariances."
+ONE_TRAINING = "One training of each encoder: ± is 1.96 standard errors of the draws."
+of_toys = partial(
+    Experiment, compute=partial(compute_table, (5,), SHOWN_STRENGTH), compare=compare_systems, seeds=EXACT_ONLY
+)
+of_encoders = partial(
+    Experiment, options=("seed", "n_rows", "weights", "codes"), needs=("torch", "weights"), seeds=ONE_TRAINING
+)
 
 # fmt: off
 PAPER = Paper(
@@ -401,10 +407,11 @@ PAPER = Paper(
     "Tokui and Sato: Disentanglement Analysis with Partial Information Decomposition",
     (
         Experiment("tab1", "MIG and the bounds on unique information of the toy model",
-                   partial(compute_table, SIZES, ALPHA), compare_table, draw_table, partial(write_scores, "tab1")),
+                   partial(compute_table, SIZES, ALPHA), compare_table, draw_table, partial(write_scores, "tab1"),
+                   seeds=EXACT_ONLY),
         Experiment("sec5.1",
                    "MIG and the bounds on unique information of the toy model, by the strength of the attacks",
-                   compute_curves, compare_curves, draw_curves, partial(write_scores, "sec5.1")),
+                   compute_curves, compare_curves, draw_curves, partial(write_scores, "sec5.1"), seeds=EXACT_ONLY),
         of_toys("fig1", "Information of one code and of the other codes about a factor, as circles",
                 draw=partial(draw_systems, "fig1")),
         of_toys("fig2", "The information of fig1 as bands, and the terms of MIG and UniBound",
@@ -420,7 +427,8 @@ PAPER = Paper(
         Experiment("fig3c",
                    "beta-TCVAE: variation of scores over trainings and over evaluations (small models, several seeds)",
                    compute, compare, draw,
-                   options=("seed", "n_seeds", "n_steps"), needs=("torch",), cost="3 minutes on one core"),
+                   options=("seed", "n_seeds", "n_steps"), needs=("torch",), cost="3 minutes on one core",
+                   seeds="Five trainings unless --seeds is given, with six evaluations each, which are all drawn."),
     ),
 )
 # fmt: on

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -51,18 +53,38 @@ def means_of(table: Any) -> dict[Key, SeedMean]:
     return means
 
 
-def authors_means(folder: str | Path, experiment: str) -> dict[Key, SeedMean]:
-    """Read the means of the authors' runs from ``expNN.csv`` in this folder, without infeasible cells.
+RELEASED = Path(__file__).with_name("released.csv.gz")  # exp01.csv to exp15.csv without infeasible cells
+
+
+@cache
+def released_rows() -> dict[str, list[dict[str, str]]]:
+    """Return the means of the authors' released runs, which are part of this package, by experiment.
+
+    >>> len(released_rows())
+    15
+    """
+    rows: dict[str, list[dict[str, str]]] = {}
+    with gzip.open(RELEASED, "rt", encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            rows.setdefault(row["experiment"], []).append(row)
+    return rows
+
+
+def authors_means(folder: str | Path | None, experiment: str) -> dict[Key, SeedMean]:
+    """Return the means of the authors' runs without infeasible cells, from ``expNN.csv`` in a folder if one is given.
 
     A blank interval has width 0 if other cells of the same run have intervals, because the released code writes nan if
     seeds do not differ. For runs without intervals, only the means are known, or an interval is computed from the
     standard deviations.
     """
-    path = Path(folder) / f"{experiment}.csv"
-    if not path.is_file():
-        raise FileError(f"{path} does not exist: pass the folder with exp01.csv to exp15.csv as --authors-data.")
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if "infeasible" not in row["note"]]
+    if folder is None:
+        rows = released_rows()[experiment]
+    else:
+        path = Path(folder) / f"{experiment}.csv"
+        if not path.is_file():
+            raise FileError(f"{path} does not exist: pass the folder with exp01.csv to exp15.csv as --authors-data.")
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = [row for row in csv.DictReader(file) if "infeasible" not in row["note"]]
     with_intervals = {(row["run"], row["sweep"]) for row in rows if row["ci_lo"] or row["std"]}
     return {(*_key(row), row["metric"]): _read(row, (row["run"], row["sweep"]) in with_intervals) for row in rows}
 

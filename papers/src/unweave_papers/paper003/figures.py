@@ -240,8 +240,8 @@ def means(
 
 
 def theirs(experiment: str, options: Options) -> dict[Key, SeedMean]:
-    """Return the authors' means; empty if their data were not given."""
-    return {} if options.authors_data is None else authors_means(options.authors_data, experiment)
+    """Return the authors' means, from their folder if it is given."""
+    return authors_means(options.authors_data, experiment)
 
 
 def computed_figure(figure: PaperFigure, options: Options) -> Computed:

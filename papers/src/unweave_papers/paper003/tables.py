@@ -142,6 +142,7 @@ TABLES = (
         draw=draw_marks,
         options=(),
         cost="seconds; unweave audit NAME computes a row again",
+        seeds="Marks follow from audits with the numbers of seeds in the documents; those in brackets are the paper's.",
     ),
     Experiment(
         "tabF3",
@@ -151,5 +152,6 @@ TABLES = (
         write=write_nulls,
         draw=draw_nulls,
         options=(),
+        seeds="Means over seeds: the band is a 95 % interval.",
     ),
 )

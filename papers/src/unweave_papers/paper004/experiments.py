@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unweave.arrays import FloatArray
 from unweave.datasets import DependentSample, small_sprites
+from unweave.datasets.dependence import Confounder, CorrelatedPair, Dependence
+from unweave.datasets.interface import GridDataSet
 from unweave.evidence import Evidence
 from unweave.metrics import minimality, sufficiency
 from unweave.score import Score
@@ -38,9 +40,22 @@ from unweave_papers.paper004.encoders import (
     samples_of,
     with_bins,
 )
-from unweave_papers.trained import N_STEPS, annealed_vae, beta_vaes, factor_vaes, total_correlation_vaes, trained
+from unweave_papers.trained import (
+    N_STEPS,
+    annealed_vae,
+    beta_vaes,
+    coloured_shapes,
+    factor_vaes,
+    total_correlation_vaes,
+    trained,
+)
+
+if TYPE_CHECKING:
+    from unweave.models import TrainedModel
 
 FALLS = 0.05
+CURVES = "Curves are of one seed; figures of claims are means over 20 and more, with 95 % intervals."
+ENCODERS = "One level after another, one training of each encoder: bands are 90 % intervals from resampled encoders."
 
 
 def compare(claims: tuple[int, ...], results: ToyCurves, options: Options) -> Iterator[ClaimCheck]:
@@ -107,7 +122,7 @@ def _toy_experiment(
 ) -> Experiment:
     comparison = partial(compare, claims) if isinstance(claims, tuple) else claims
     draw, write = partial(draw_toys, name, title), partial(write_toys, name)
-    return Experiment(name, title, compute, comparison, draw, write, cost=cost)
+    return Experiment(name, title, compute, comparison, draw, write, cost=cost, seeds=CURVES)
 
 
 def _bins(metric: Callable[..., Score]) -> dict[str, toy_curves.Scored]:
@@ -263,23 +278,68 @@ def _numbers(correlations: Correlations) -> Iterator[ClaimCheck]:
 
 
 N_SEEDS = 3  # with ten settings these are thirty encoders; the paper has 36
+# widths and depths of the MLPs; with six losses and two seeds these are 36 encoders
+TRUNKS, N_OF_EACH = ((64, 64), (128, 128), (128, 128, 128)), 2
+LOSS_STEPS = 4000
+COLOURED_LEVELS: dict[str, tuple[Dependence, ...]] = {
+    "independent": (),
+    "one pair": (CorrelatedPair("size", "x", 0.1),),
+    **{
+        f"two pairs, {str(sigma).lstrip('0')}": (
+            CorrelatedPair("size", "x", sigma),
+            CorrelatedPair("ground hue", "shape hue", sigma),
+        )
+        for sigma in (0.4, 0.1, 0.04)
+    },
+    "confounded": (Confounder("shape", 0.2),),
+}
+Named = Sequence[tuple[str, "TrainedModel"]]
 
 
-def compute_seeds(target: Target, options: Options) -> Correlations:
-    """Compute rank correlations over beta-VAEs, FactorVAEs, beta-TCVAEs and AnnealedVAEs of all seeds."""
+def of_settings(options: Options) -> Named:
+    """Train beta-VAEs, FactorVAEs, beta-TCVAEs and AnnealedVAEs of all seeds."""
     options = replace(options, n_seeds=options.n_seeds or N_SEEDS)
     objectives = [*beta_vaes(), *factor_vaes(), *total_correlation_vaes(), annealed_vae(options)]
-    models = trained(options, objectives)
-    sprites, n_rows, n_steps = small_sprites(), options.n_rows or N_ROWS, options.n_steps or N_STEPS
-    kinds = dict(zip(sprites.factor_names, sprites.kinds, strict=True))
+    return [(f"small {model.name} {options.n_steps or N_STEPS}", model) for model in trained(options, objectives)]
+
+
+def of_losses(data: Callable[[], GridDataSet], options: Options) -> Named:
+    """Train the six losses of 004 with MLPs of several widths and depths."""
+    from unweave.models import HFSVAE, AdaGVAE
+
+    images, steps = data(), options.n_steps or LOSS_STEPS
+    options = replace(options, n_seeds=options.n_seeds or N_OF_EACH, n_steps=steps)
+    losses = [
+        *beta_vaes([16]), annealed_vae(options), *total_correlation_vaes([8]), *factor_vaes([20]), AdaGVAE(), HFSVAE()
+    ]  # fmt: skip
+    return [
+        (f"{images.name} {'x'.join(map(str, hidden))} {model.name} {steps}", model)
+        for hidden in TRUNKS
+        for model in trained(options, losses, 10, images, hidden)
+    ]
+
+
+def compute_small(
+    models: Callable[[Options], Named],
+    data: Callable[[], GridDataSet],
+    levels: Mapping[str, tuple[Dependence, ...]],
+    target: Target,
+    options: Options,
+) -> Correlations:
+    """Compute rank correlations over small models that were trained here; hues are classes, as in 004."""
+    images, n_rows, fleet = data(), options.n_rows or N_ROWS, models(options)
+    kinds = {
+        name: "categorical" if kind.startswith("circular") else kind
+        for name, kind in zip(images.factor_names, images.kinds, strict=True)
+    }
 
     def encoders(level: str) -> Iterator[tuple[str, Evidence]]:
-        images = DependentSample(sprites, LEVELS[level]) if LEVELS[level] else sprites
-        batch = images.sample(n_rows, options.seed or 0)
-        for model in models:
+        drawn = DependentSample(images, levels[level]) if levels[level] else images
+        batch = drawn.sample(n_rows, options.seed or 0)
+        for name, model in fleet:
             codes = model.encode(batch.images)
-            evidence = Evidence(batch.factors, codes, factor_names=sprites.factor_names, kinds=kinds)
-            yield f"small {model.name} {n_steps} {level} {n_rows}", evidence
+            evidence = Evidence(batch.factors, codes, factor_names=images.factor_names, kinds=kinds)
+            yield f"{name} {level} {n_rows}", evidence
 
     return at_all_levels(encoders, METRICS, target, options)
 
@@ -296,23 +356,30 @@ def _experiment(
     draw, write = partial(draw_comparison, name, target[1]), partial(write_comparison, name)
     options, needs = ("seed", "n_rows", "weights", "codes"), ("torch", "weights")
     cost = "10 minutes on one core for all of 004"
-    return Experiment(name, title, compute, compare, draw, write, options, needs, cost)
+    return Experiment(name, title, compute, compare, draw, write, options, needs, cost, ENCODERS)
 
 
-def _seed_experiment(experiment: Experiment, target: Target) -> Experiment:
-    """The same experiment with small models of several seeds instead of published ones."""
-    name = f"{experiment.name}-seeds"
-    return replace(
-        experiment,
-        name=name,
-        title=f"{experiment.title} (small models, several seeds)",
-        compute=partial(compute_seeds, target),
-        draw=partial(draw_comparison, name, target[1]),
-        write=partial(write_comparison, name),
-        options=("seed", "n_seeds", "n_steps", "n_rows"),
-        needs=("torch",),
-        cost="14 minutes on one core for fig5-seeds or fig6-seeds, then 2 for the other",
-    )
+def _small_experiments(experiment: Experiment, target: Target) -> Iterator[Experiment]:
+    """The same experiment with small models of several seeds, or of six losses, instead of published ones."""
+    six, three = "six losses, three MLPs", "minutes on one core for fig5 or fig6, then 4 for the other"
+    for suffix, words, models, data, levels, cost in (
+        ("seeds", "small models, several seeds", of_settings, small_sprites, LEVELS, f"14 {three}"),
+        ("losses", f"{six}, sprites", partial(of_losses, small_sprites), small_sprites, LEVELS, f"12 {three}"),
+        ("coloured", f"{six}, coloured shapes", partial(of_losses, coloured_shapes), coloured_shapes,
+         COLOURED_LEVELS, f"15 {three}"),
+    ):  # fmt: skip
+        name = f"{experiment.name}-{suffix}"
+        yield replace(
+            experiment,
+            name=name,
+            title=f"{experiment.title} ({words})",
+            compute=partial(compute_small, models, data, levels, target),
+            draw=partial(draw_comparison, name, target[1]),
+            write=partial(write_comparison, name),
+            options=("seed", "n_seeds", "n_steps", "n_rows"),
+            needs=("torch",),
+            cost=cost,
+        )
 
 
 # fmt: off
@@ -334,8 +401,8 @@ PAPER = Paper(
                     compare_settings, ACCURACY, samples_of("sufficiency"), "sufficiency, "),
         _experiment("fig16", "Minimality by its number of samples, against IRS",
                     compare_settings, IRS, samples_of("minimality"), "minimality, "),
-        _seed_experiment(AGAINST_ACCURACY, ACCURACY),
-        _seed_experiment(AGAINST_IRS, IRS),
+        *_small_experiments(AGAINST_ACCURACY, ACCURACY),
+        *_small_experiments(AGAINST_IRS, IRS),
     ),
 )
 # fmt: on
