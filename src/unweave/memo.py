@@ -62,10 +62,10 @@ def _key(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     return function, args[len(named) :], tuple(sorted(given.items()))
 
 
-def hand_over(function: Callable[[Evidence], R], source: Evidence, *receivers: Evidence) -> None:
-    """Take the result of a memoised function for the receivers from the source, instead of computing it for each."""
-    for receiver in receivers:
-        receiver._memo[_key(function.__wrapped__, (), {})] = function(source)  # type: ignore[attr-defined]
+def hand_over(function: Callable[[Evidence], R], *evidences: Evidence) -> None:
+    """Take the result of a memoised function for all of these from the first, instead of computing it for each."""
+    for receiver in evidences[1:]:
+        receiver._memo[_key(function.__wrapped__, (), {})] = function(evidences[0])  # type: ignore[attr-defined]
 
 
 DRAWN_TOGETHER = 10

@@ -22,7 +22,6 @@ from unweave.identifiability.readouts import (
 )
 from unweave.identifiability.responses import code_table
 from unweave.metrics import identification
-from unweave.randomness import random_seed
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -103,16 +102,17 @@ def test_kernels_are_left_out_only_where_they_are_behind():
     assert nonlinear_path(table, rows, bent, fold, [np.zeros_like(bent)], may_stop=True) is not None
 
 
-def test_trees_are_those_of_scikit_learns_forest():
+def test_trees_predict_as_well_as_scikit_learns_forest():
     from sklearn.ensemble import ExtraTreesRegressor
 
     rng = np.random.default_rng(5)
-    columns, fold = rng.normal(size=(200, 3)), np.arange(200) % 5
+    columns, fold = rng.normal(size=(300, 3)), np.arange(300) % 5
     target = np.sign(columns[:, :1]) * columns[:, 1:2]
     found = tree_readout((columns, columns[:, :2]), target, [np.zeros_like(target)], fold, seed=7, j=2)
-    table = np.hstack([columns, columns[:, :2]])
+    table, forest = np.hstack([columns, columns[:, :2]]), np.empty_like(target)
     for k in range(5):
-        state = random_seed(7, "trees of the ladder", 2, k)
-        forest = ExtraTreesRegressor(N_TREES, min_samples_leaf=3, max_features=0.5, random_state=state)
-        forest.fit(table[fold != k], target[fold != k, 0])
-        np.testing.assert_allclose(found[fold == k, 0], forest.predict(table[fold == k]), rtol=1e-12)
+        fitted = ExtraTreesRegressor(N_TREES, min_samples_leaf=3, max_features=0.5, random_state=k)
+        forest[fold == k, 0] = fitted.fit(table[fold != k], target[fold != k, 0]).predict(table[fold == k])
+    errors = [float(np.square(target - each).mean()) for each in (found, forest)]
+    assert errors[0] == pytest.approx(errors[1], rel=0.15)
+    assert np.corrcoef(found[:, 0], forest[:, 0])[0, 1] > 0.97

@@ -89,9 +89,8 @@ def with_checks(
     scored = {name: _first_scores(rows, name, chosen) for name in evidences}
     # representations are compared on the same parts of the samples, so these follow from all of them
     widest = max(evidence.n_codes for evidence in evidences.values())
-    first, *others = [evidence for evidence in evidences.values() if evidence.sparse_codes is None] or [None]
-    if first is not None:  # all have the same factors
-        hand_over(factor_constraints, first, *others)
+    # all have the same factors
+    hand_over(factor_constraints, *(evidence for evidence in evidences.values() if evidence.sparse_codes is None))
     of_some_rows = {name: may_use_some_rows(evidence) for name, evidence in evidences.items()}
     for name, evidence in evidences.items():
         known_scores = scored[name].scored_metrics

@@ -846,12 +846,14 @@ def tree_readout(
             used = np.argsort(-np.asarray(likeness), kind="stable")[:MOST_CODES_OF_TREES]
         table = np.hstack([columns[:, used], scores]) if columns.shape[1] != 1 else columns
         table = table.astype(np.float32)
-        states = np.random.RandomState(random_seed(seed, "trees of the ladder", j, k))
         total = np.zeros((int(test.sum()), target.shape[1]))
         with unchecked():  # the trees of ExtraTreesRegressor, without the copies of settings that take half of its time
-            for _ in range(N_TREES):
-                state = states.randint(np.iinfo(np.int32).max)
-                tree = ExtraTreeRegressor(min_samples_leaf=3, max_features=0.5, random_state=state)
+            for number in range(N_TREES):
+                tree = ExtraTreeRegressor(
+                    min_samples_leaf=3,
+                    max_features=0.5,
+                    random_state=random_seed(seed, "trees of the ladder", j, k, number),
+                )
                 tree.fit(table[train], target[train], check_input=False)
                 total += tree.predict(table[test], check_input=False).reshape(total.shape)
         predicted[test] = total / N_TREES

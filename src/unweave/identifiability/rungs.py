@@ -464,7 +464,7 @@ def _row(part: QuickPart, evidence: Evidence, k: int, test: _Read, *, quick: boo
     )
     if not scores_only:
         row = replace(row, replicates=_replicates(row, part, k, best.readout), carried_by=_carried_by(part, k, rung))
-    return _with_codes(row, part, k, "" if scores_only else part.own[k].shape)
+    return _with_codes(row, part, k, scores_only=scores_only)
 
 
 def _row_of_implied(part: QuickPart, j: int, *, scores_only: bool) -> LadderRow:
@@ -562,7 +562,7 @@ def _carried_by(part: QuickPart, k: int, rung: Rung) -> tuple[str, ...]:
     return ()
 
 
-def _with_codes(row: LadderRow, part: QuickPart, k: int, shape: str) -> LadderRow:
+def _with_codes(row: LadderRow, part: QuickPart, k: int, *, scores_only: bool) -> LadderRow:
     """The row with what is known of its best code and own codes."""
     own, names = part.own[k], part.codes.unit_names
     if own.code < 0:
@@ -572,7 +572,7 @@ def _with_codes(row: LadderRow, part: QuickPart, k: int, shape: str) -> LadderRo
         row,
         code=names[own.code],
         codes=tuple(names[i] for i in own.block),
-        shape=shape,
+        shape="" if scores_only else own.shape,
         code_noise=float(part.responses.noise[own.code]),
         mixed_with=tuple(part.names[part.free[j]] for j in np.argsort(-mixed, kind="stable") if mixed[j] >= MIXED_IN),
     )

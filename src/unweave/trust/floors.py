@@ -20,7 +20,7 @@ from unweave.evidence import Evidence, Posterior
 from unweave.evidence.decoders import Sampler, Unpaired
 from unweave.evidence.splits import shuffled_rows
 from unweave.findings import Finding
-from unweave.memo import DRAWN_TOGETHER, drawn_together
+from unweave.memo import drawn_together
 from unweave.options import checks_options
 from unweave.randomness import random_stream
 from unweave.score import Score
@@ -342,7 +342,7 @@ def _drawn(
     null = functools.partial(null_evidence, used, kind, seed)
     drawn = scores_of_variants(
         {label: metric for label, (metric, _) in alike.items()},
-        drawn_together(null, at_most, FIRST_DRAWS if plan else DRAWN_TOGETHER) if kind == "permutation" else null,
+        drawn_together(null, at_most, FIRST_DRAWS) if kind == "permutation" else null,
         most,
         decided=enough if plan else {},
         n_jobs=n_jobs,
