@@ -36,6 +36,22 @@ def counted():
     return total, calls
 
 
+def test_a_default_is_the_same_call_whether_it_is_given_or_not(evidence):
+    calls = []
+
+    @memoised(on="both")
+    def scaled(evidence, factor=2, *, shift=0):
+        """Codes times a factor."""
+        calls.append((factor, shift))
+        return evidence.codes * factor + shift
+
+    for found in (scaled(evidence), scaled(evidence, 2), scaled(evidence, factor=2)):
+        assert found is scaled(evidence)
+    assert scaled(evidence, 3)[0, 0] == 12
+    assert scaled(evidence, shift=1)[0, 0] == 9
+    assert calls == [(2, 0), (3, 0), (2, 1)]
+
+
 def test_computed_once_per_arguments(evidence, counted):
     total, calls = counted
     results = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
@@ -29,7 +30,7 @@ def memoised(
     def decorate(function: Callable[Concatenate[Evidence, P], R]) -> Callable[Concatenate[Evidence, P], R]:
         @functools.wraps(function)
         def remembered(evidence: Evidence, *args: P.args, **kwargs: P.kwargs) -> R:
-            key = (function, args, tuple(sorted(kwargs.items())))
+            key = _key(function, args, kwargs)
             memo: dict[Any, R] = evidence._memo
             if key not in memo:
                 memo[key] = _read_only(_shared(evidence, *args, **kwargs))
@@ -47,10 +48,24 @@ def memoised(
     return decorate
 
 
-def hand_over(function: Callable[[Evidence], R], source: Evidence, *receivers: Evidence) -> None:
-    """Take the result of a memoised function for the receivers from the source, instead of computing it for each."""
-    for receiver in receivers:
-        receiver._memo[function.__wrapped__, (), ()] = function(source)  # type: ignore[attr-defined]
+@functools.cache
+def _named(function: Callable[..., Any]) -> dict[str, Any]:
+    """Names of the arguments after the evidence, with their defaults."""
+    each = list(inspect.signature(function).parameters.values())[1:]
+    return {one.name: one.default for one in each if one.kind is one.POSITIONAL_OR_KEYWORD}
+
+
+def _key(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """Key of a call, which is the same whether a default is given or not, and by position or by name."""
+    named = _named(function)
+    given = named | dict(zip(named, args, strict=False)) | kwargs
+    return function, args[len(named) :], tuple(sorted(given.items()))
+
+
+def hand_over(function: Callable[[Evidence], R], *evidences: Evidence) -> None:
+    """Take the result of a memoised function for all of these from the first, instead of computing it for each."""
+    for receiver in evidences[1:]:
+        receiver._memo[_key(function.__wrapped__, (), {})] = function(evidences[0])  # type: ignore[attr-defined]
 
 
 DRAWN_TOGETHER = 10

@@ -8,13 +8,19 @@ import pytest
 from unweave.evidence import Evidence
 from unweave.identifiability.readouts import (
     KERNEL_PENALTIES,
+    N_TREES,
     PENALTIES,
     held_out_r2,
     held_out_r2s,
     kernel_path,
+    linear_path,
+    nonlinear_path,
+    permuted_r2s,
     radial_path,
     ridge_path,
+    tree_readout,
 )
+from unweave.identifiability.responses import code_table
 from unweave.metrics import identification
 
 
@@ -55,3 +61,58 @@ def test_permutations_that_share_columns_score_as_samples_of_their_own():
         alone = Evidence(drawn.factors, codes, kinds=["continuous", "continuous", "categorical"])
         # only the R2 of permuted factors, with which the linear readouts are compared, are others
         assert identification(drawn).raw == pytest.approx(identification(alone).raw, abs=0.02)
+
+
+def as_table(codes):
+    evidence = Evidence(codes=codes)
+    return code_table(evidence, np.arange(evidence.n_codes), np.arange(evidence.n_rows))
+
+
+@pytest.mark.parametrize("n_codes", [4, 80])
+def test_permuted_targets_are_scored_from_sums_as_in_a_permuted_table(n_codes):
+    rng = np.random.default_rng(n_codes)
+    codes, targets = rng.normal(size=(60, n_codes)) * rng.uniform(0.1, 3, n_codes), rng.normal(size=(60, 3))
+    table, fold = as_table(codes), np.arange(60) % 5
+    scales, orders = [targets[:, :1], targets[:, 1:]], [rng.integers(60, size=60) for _ in range(4)]
+    found = permuted_r2s(table, scales, fold, orders)
+    for scale, r2s in zip(scales, found, strict=True):
+        for order, r2 in zip(orders, r2s, strict=True):
+            path = linear_path(table, scale[order], fold, scale.shape[1])
+            assert r2 == pytest.approx(held_out_r2(path, slice(None), scale[order]), abs=1e-9)
+
+
+def test_two_scales_of_the_same_columns_are_two_paths():
+    rng = np.random.default_rng(3)
+    inputs, targets, fold = rng.normal(size=(80, 5)), rng.normal(size=(80, 2)), np.arange(80) % 5
+    scale = rng.uniform(0.01, 1, 5)
+    both = ridge_path(inputs, targets, fold, PENALTIES, scale=scale)
+    apart = ridge_path(inputs * scale, targets, fold, PENALTIES).joined(ridge_path(inputs, targets, fold, PENALTIES))
+    np.testing.assert_allclose(both.errors, apart.errors, rtol=1e-9)
+    np.testing.assert_allclose(both.predictions, apart.predictions, atol=1e-9)
+
+
+def test_kernels_are_left_out_only_where_they_are_behind():
+    rng = np.random.default_rng(4)
+    codes, fold, rows = rng.normal(size=(300, 20)), np.arange(300) % 5, np.arange(300)
+    linear, bent = codes[:, :1] - codes[:, :1].mean(), np.abs(codes[:, :1]) - np.abs(codes[:, :1]).mean()
+    rival = linear + 0.05 * rng.normal(size=linear.shape)
+    table = as_table(codes)
+    assert nonlinear_path(table, rows, linear, fold, [rival], may_stop=True) is None
+    assert nonlinear_path(table, rows, linear, fold, [rival], may_stop=False) is not None
+    assert nonlinear_path(table, rows, bent, fold, [np.zeros_like(bent)], may_stop=True) is not None
+
+
+def test_trees_predict_as_well_as_scikit_learns_forest():
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    rng = np.random.default_rng(5)
+    columns, fold = rng.normal(size=(300, 3)), np.arange(300) % 5
+    target = np.sign(columns[:, :1]) * columns[:, 1:2]
+    found = tree_readout((columns, columns[:, :2]), target, [np.zeros_like(target)], fold, seed=7, j=2)
+    table, forest = np.hstack([columns, columns[:, :2]]), np.empty_like(target)
+    for k in range(5):
+        fitted = ExtraTreesRegressor(N_TREES, min_samples_leaf=3, max_features=0.5, random_state=k)
+        forest[fold == k, 0] = fitted.fit(table[fold != k], target[fold != k, 0]).predict(table[fold == k])
+    errors = [float(np.square(target - each).mean()) for each in (found, forest)]
+    assert errors[0] == pytest.approx(errors[1], rel=0.15)
+    assert np.corrcoef(found[:, 0], forest[:, 0])[0, 1] > 0.97

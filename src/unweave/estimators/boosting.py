@@ -33,14 +33,14 @@ class BinnedCodes:
     sums: csr_array
 
     @staticmethod
-    def edges_of(codes: FloatArray, bins: int = BINS) -> tuple[FloatArray, ...]:
+    def edges_of(codes: FloatArray, bins: int = BINS, finer_tails: bool = False) -> tuple[FloatArray, ...]:
         """Inner edges of bins of about equal mass for every code, each in a gap between values."""
-        return tuple(edges_in_gaps(column, bins - 1) for column in codes.T)
+        return tuple(edges_in_gaps(column, bins - 1, finer_tails) for column in codes.T)
 
     @classmethod
-    def of(cls, codes: FloatArray) -> BinnedCodes:
-        """Codes in 255 bins of about equal mass, whose edges lie in gaps."""
-        edges = cls.edges_of(codes)
+    def of(cls, codes: FloatArray, bins: int = BINS, finer_tails: bool = False) -> BinnedCodes:
+        """Codes in at most so many bins, less one, of about equal mass, whose edges lie in gaps."""
+        edges = cls.edges_of(codes, bins, finer_tails)
         return cls.at(edges, bin_numbers(edges, codes))
 
     @classmethod

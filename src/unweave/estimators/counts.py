@@ -59,10 +59,14 @@ def _equal_mass_edges(column: FloatArray, bins: int) -> FloatArray:
     return np.unique(np.r_[edges, ascending[after[after < ascending.size]]])
 
 
-def edges_in_gaps(column: FloatArray, bins: int) -> FloatArray:
+HALVINGS = 3  # of the outermost bins, whose values are further apart than those of all others
+
+
+def edges_in_gaps(column: FloatArray, bins: int, finer_tails: bool = False) -> FloatArray:
     """Edges of bins of about equal mass, each moved into the widest gap between values nearby.
 
-    Codes of discrete factors form clusters, and an edge at the exact quantile could cut through one.
+    Codes of discrete factors form clusters, and an edge at the exact quantile could cut through one. With
+    ``finer_tails``, both outermost bins are cut in half, their outer halves again, and so on three times.
 
     >>> edges_in_gaps(np.array([0.0, 0.1, 0.2, 0.3, 5.0, 5.1]), 3).tolist()
     [0.05, 2.65]
@@ -71,7 +75,12 @@ def edges_in_gaps(column: FloatArray, bins: int) -> FloatArray:
     gaps = np.diff(ascending)
     if not gaps.size:
         return gaps
-    starts = np.unique((np.arange(bins - 1) * gaps.size) // (bins - 1))
+    n_windows = bins - 1 - 2 * HALVINGS * finer_tails
+    starts = (np.arange(n_windows) * gaps.size) // n_windows
+    if finer_tails:
+        inside = (0.5 ** np.arange(1, HALVINGS + 1) * gaps.size / n_windows).astype(np.intp)
+        starts = np.r_[starts, inside, gaps.size - inside]
+    starts = np.unique(starts[starts < gaps.size])
     largest = np.maximum.reduceat(gaps, starts)
     at_largest = np.flatnonzero(gaps == np.repeat(largest, np.diff(starts, append=gaps.size)))
     widest = at_largest[np.searchsorted(at_largest, starts)][largest > 0]  # the first of equal gaps in every window

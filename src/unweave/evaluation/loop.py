@@ -48,6 +48,7 @@ from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.identifiability import Ladder, ladder
 from unweave.identifiability.responses import jackknife_error
+from unweave.memo import hand_over
 from unweave.metrics import identification, manifold_entropy, r2
 from unweave.metrics.manifolds import Sampling, geometry, image_shape_of, standardised, traversals
 from unweave.metrics.matrices import unit_readouts
@@ -56,6 +57,7 @@ from unweave.names import explains_options
 from unweave.options import check_option_values
 from unweave.progress import Progress, progress_bar
 from unweave.randomness import seed_range
+from unweave.responses.constraints import factor_constraints
 from unweave.score import Score
 from unweave.sentences import printable
 from unweave.threads import thread_controller
@@ -90,6 +92,8 @@ def with_checks(
     scored = {name: _first_scores(rows, name, chosen) for name in evidences}
     # representations are compared on the same parts of the samples, so these follow from all of them
     widest = max(evidence.n_codes for evidence in evidences.values())
+    # all have the same factors
+    hand_over(factor_constraints, *(evidence for evidence in evidences.values() if evidence.sparse_codes is None))
     of_some_rows = {name: may_use_some_rows(evidence) for name, evidence in evidences.items()}
     for name, evidence in evidences.items():
         known_scores = scored[name].scored_metrics

@@ -14,7 +14,7 @@ from unweave.errors import InputError
 from unweave.estimators.correlation import tail_index
 from unweave.evidence import Evidence
 from unweave.identifiability import readouts as read
-from unweave.identifiability.dependence import dependence_gains
+from unweave.identifiability.dependence import dependence_gains, family_p_values
 from unweave.identifiability.interactions import JointShare, joint_shares
 from unweave.identifiability.responses import (
     MOST_FUNCTIONS,
@@ -30,6 +30,7 @@ from unweave.identifiability.responses import (
     code_table,
     factor_of,
     has_scale,
+    no_readout,
     own_axes,
     sample_of,
     scales_of,
@@ -42,7 +43,7 @@ from unweave.responses.constraints import factor_constraints
 from unweave.responses.factor_bases import collapsed_codes, varying_places
 from unweave.threads import one_thread
 
-ROWS_ANALYSED, MOST_ROWS_OF_MANY_CODES, MANY_CODES = 10_000, 2_000, 1_024
+ROWS_ANALYSED, MOST_ROWS_OF_MANY_CODES, MANY_CODES = 5_000, 2_000, 1_024
 
 FEWEST_UNITS = 10
 
@@ -59,6 +60,8 @@ ENOUGH_LINEAR = 0.98  # recovery of all factors above which readouts of ranks ar
 HEAVY_TAIL_INDEX = 2.5  # tail index of a factor below which factors and codes are analysed by their ranks alone
 
 ENOUGH = 0.95  # recovery above which trees are not tried
+
+PRESENT = 0.02  # largest p-value, and smallest recovery, of a factor that is present
 
 
 _Fitted = tuple[Readout, Callable[[], Readout], FloatArray, Callable[[Rows], FloatArray]]
@@ -303,18 +306,10 @@ def _permuted_r2(evidence: Evidence, seed: int) -> tuple[FloatArray, ...]:
     """
     found = _linear(evidence, seed)
     orders = found.sample.permutations(PERMUTATIONS, random_stream(seed, "permuted factors"))
-    columns = [own for places in found.all_places for own in places]
-    permuted = np.hstack([found.targets[:, own][order] for own in columns for order in orders])
-    null = read.linear_path(found.codes, permuted, found.sample.fold, 0)
-    r2, start = [], 0
-    for places in found.all_places:
-        of_scales = []
-        for own in places:
-            stop = start + PERMUTATIONS * (own.stop - own.start)
-            of_scales.append(read.held_out_r2s(null, slice(start, stop), own.stop - own.start, permuted))
-            start = stop
-        r2.append(np.max(of_scales, axis=0))
-    return tuple(r2)
+    scales = [found.targets[:, own] for places in found.all_places for own in places]
+    r2 = read.permuted_r2s(found.codes, scales, found.sample.fold, orders)
+    stops = np.cumsum([len(places) for places in found.all_places])
+    return tuple(of_scales.max(axis=0) for of_scales in np.split(r2, stops[:-1]))
 
 
 def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
@@ -328,8 +323,8 @@ def _quick_part(evidence: Evidence, seed: int) -> QuickPart:
     null_r2 = _permuted_r2(evidence, seed)
     directions = _directions(model, linear, [linear.places[j] for j in free], [null_r2[j] for j in free])
     responses = code_responses(model, codes)
-    some = read.some_rows(sample, read.KERNEL_ROWS, seed, "rows of kernels")
-    own = tuple(read.own_codes(model, k, codes, responses, some) for k in range(free.size))
+    few = read.FewRows(model, read.some_rows(sample, read.KERNEL_ROWS, seed, "rows of kernels"))
+    own = tuple(read.own_codes(model, k, codes, responses, few) for k in range(free.size))
     loadings = Loadings(model, codes, seed)
     axes = loadings.factor_side()
     implied = {j: (by[j], max(0.0, read.held_out_r2(path, linear.places[j], linear.targets))) for j in by}
@@ -350,7 +345,8 @@ def own_codes_in_exchange(part: QuickPart, j: int) -> tuple[read.OwnCodes, Float
     model = ResponseModel([part.factors[k] for k in free], part.sample)
     responses = code_responses(model, part.codes)
     some = read.some_rows(part.sample, read.KERNEL_ROWS, part.seed, "rows of kernels")
-    return read.own_codes(model, free.index(j), part.codes, responses, some), responses.noise
+    few = read.FewRows(model, some)
+    return read.own_codes(model, free.index(j), part.codes, responses, few), responses.noise
 
 
 @memoised(on="factors")
@@ -573,38 +569,60 @@ class Nonlinear:
 
 @memoised(on="both")
 def nonlinear_readouts(evidence: Evidence, seed: int) -> tuple[Nonlinear, ...]:
-    """Kernel and trees for all free factors, on at most 1,000 rows."""
+    """Kernel and trees for all free factors, on at most 1,000 rows.
+
+    Where a linear readout reads every factor, kernels are left out if they are clearly behind it after a fold, as trees
+    are: a probe that is better is left out so with a probability of about .02 for each of four folds.
+    """
     with one_thread():
         part = quick_part(evidence, seed)
         rows = read.some_rows(part.sample, NONLINEAR_ROWS, seed, "rows of probes")
-        model = part.model
-        if rows.size < part.sample.n_rows:
-            model = ResponseModel([factor.rows(rows) for factor in model.factors], part.sample.rows(rows))
-        fold = model.sample.fold
-        orders = model.sample.permutations(PERMUTATIONS, random_stream(seed, "permuted factors of probes"))
-        own = np.hstack([factor.target for factor in model.factors])
-        permuted = [factor.target[order] for factor in model.factors for order in orders]
-        targets = np.hstack([own, *permuted])
-        path = read.nonlinear_path(part.codes, rows, targets, fold, own.shape[1])
-        inputs = read.tree_inputs(part.codes, rows)
-        found, start, at = [], 0, own.shape[1]
-        for j, factor in enumerate(model.factors):
-            width = factor.target.shape[1]
-            columns, start = slice(start, start + width), start + width
+        is_whole = rows.size == part.sample.n_rows
+        factors = part.model.factors if is_whole else [factor.rows(rows) for factor in part.model.factors]
+        sample = part.sample if is_whole else part.sample.rows(rows)
+        targets, fold = [factor.target for factor in factors], sample.fold
+        linear = [
+            direction.predicted[rows] - factor.target[rows].mean(axis=0)
+            for direction, factor in zip(part.directions, part.model.factors, strict=True)
+        ]
+        orders = sample.permutations(PERMUTATIONS, random_stream(seed, "permuted factors of probes"))
+        every = np.hstack([*targets, *(target[order] for target in targets for order in orders)])
+        path = read.nonlinear_path(part.codes, rows, every, fold, linear, may_stop=_all_are_read(part))
+        null_r2, at = [], part.model.target_columns[-1].stop
+        for width in [target.shape[1] for target in targets]:
             nulls = slice(at, at + PERMUTATIONS * width)
             at = nulls.stop
-            kernel_r2 = read.held_out_r2(path, columns, targets)
-            null_r2 = read.held_out_r2s(path, nulls, width, targets)
-            probe, plain, predictions = "kernel", kernel_r2, path.readout(columns, fold)
-            linear = part.directions[j]
-            if max(plain, linear.plain_r2) < ENOUGH:
-                rivals = predictions, linear.predicted[rows] - part.model.factors[j].target[rows].mean(axis=0)
-                guessed = read.tree_readout(inputs, factor.target, rivals, fold, seed, j)
-                r2 = 1 - float(np.square(factor.target - guessed).sum() / np.square(factor.target).sum())
-                if r2 > plain:
-                    probe, plain, predictions = "trees", r2, guessed
-            found.append(Nonlinear(probe, model.readout(j, predictions), plain, kernel_r2, null_r2))
+            null_r2.append(read.held_out_r2s(path, nulls, width, every) if path else np.full(PERMUTATIONS, -np.inf))
+        inputs = read.tree_inputs(part.codes, rows)
+
+        @functools.cache
+        def model() -> ResponseModel:
+            return part.model if is_whole else ResponseModel(factors, sample)
+
+        found = []
+        for j, (target, columns) in enumerate(zip(targets, part.model.target_columns, strict=True)):
+            probe, plain, predictions, rivals = "kernel", -np.inf, None, [linear[j]]
+            if path is not None:
+                plain, predictions = read.held_out_r2(path, columns, every), path.readout(columns, fold)
+                rivals.append(predictions)
+            kernel_r2 = plain
+            if max(plain, part.directions[j].plain_r2) < ENOUGH:
+                guessed = read.tree_readout(inputs, target, rivals, fold, seed, j)
+                if guessed is not None:
+                    r2 = 1 - float(np.square(target - guessed).sum() / np.square(target).sum())
+                    if r2 > plain:
+                        probe, plain, predictions = "trees", r2, guessed
+            readout = no_readout(len(targets), sample.n_blocks)
+            if predictions is not None:
+                readout = model().readout(j, predictions)
+            found.append(Nonlinear(probe, readout, plain, kernel_r2, null_r2[j]))
         return tuple(found)
+
+
+def _all_are_read(part: QuickPart) -> bool:
+    """Whether a linear readout reads every free factor significantly, so that no kernel is needed to show it."""
+    r2 = np.array([each.plain_r2 for each in part.directions])
+    return bool((family_p_values(r2, [each.null_r2 for each in part.directions]) <= PRESENT).all())
 
 
 @memoised(on="both")

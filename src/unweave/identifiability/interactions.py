@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg, special
+from scipy.linalg import lapack
 
 from unweave.arrays import FloatArray
 from unweave.estimators.correlation import normal_scores
@@ -105,16 +106,29 @@ def joint_shares(
             kernel = (1 - weight) * pairs + weight * higher
             half = kernel - basis @ (basis.T @ kernel)
             kernels.append(half - (half @ basis) @ basis.T)
-            values, turns = linalg.eigh(kernels[-1])
-            values, turns = np.maximum(values[basis.shape[1] :], 0.0), turns[:, basis.shape[1] :]
+            # the functions of single factors get the smallest eigenvalues, apart from others that are 0
+            values, turned = _turned(kernels[-1] - basis @ basis.T, np.hstack(left))
+            values, turned = np.maximum(values[basis.shape[1] :], 0.0), turned[basis.shape[1] :]
             variance = 1 + SHARES[:, None] * (values - 1)
-            log_likelihoods.append([_profile(variance, turns.T @ residual) for residual in left])
+            of_readouts = np.split(turned, np.cumsum([residual.shape[1] for residual in left])[:-1], axis=1)
+            log_likelihoods.append([_profile(variance, each) for each in of_readouts])
     signs = rng.choice([-1.0, 1.0], size=(FLIPS, len(additive)))
     shares = []
     for residual, found in zip(left, map(np.array, zip(*log_likelihoods, strict=True)), strict=True):
         share, best = _averaged(found), kernels[int(found.max(axis=1).argmax())]
         shares.append(share and _not_of_single_rows(share, residual, best, signs, basis.shape[1]))
     return [share or JointShare() for share in shares]
+
+
+def _turned(kernel: FloatArray, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues of a kernel in ascending order, and the columns in the basis of its eigenvectors.
+
+    The columns are turned to the basis in which the kernel is tridiagonal, so that its eigenvectors are not needed.
+    """
+    reduced, diagonal, beside, reflections, _ = lapack.dsytrd(kernel, lower=1, lwork=64 * len(kernel))
+    q, _, _ = lapack.dormqr("L", "T", reduced[1:, :-1], reflections, columns[1:], lwork=64 * columns.shape[1])
+    values, turns = linalg.eigh_tridiagonal(diagonal, beside)
+    return values, turns.T @ np.vstack([columns[:1], q])
 
 
 def _not_of_single_rows(

@@ -18,6 +18,7 @@ from scipy.linalg import lapack
 
 from unweave.arrays import FloatArray, Rows
 from unweave.estimators.correlation import normal_scores
+from unweave.estimators.probes import unchecked
 from unweave.estimators.regression import natural_spline
 from unweave.identifiability.responses import (
     TINY,
@@ -32,6 +33,8 @@ from unweave.identifiability.responses import (
 from unweave.randomness import random_seed, random_stream
 
 PENALTIES = 10.0 ** np.array([-6, -4, -3, -2, -1, 0, 1, 2, 4])  # times the mean eigenvalue
+
+SMALL = 32  # columns of a table whose solutions for all penalties take less time together than a call for each
 
 WIDE_PENALTIES = PENALTIES[::2]  # for more codes than rows, where each solution is expensive
 
@@ -119,41 +122,87 @@ def ridge_path(
     n_kept: int | None = None,
     *,
     per_row: bool = False,
+    scale: FloatArray | None = None,
 ) -> Path:
     """Ridge regression on dense columns, at most as many as rows; for each penalty times the mean eigenvalue.
 
-    With ``per_row`` it is the mean eigenvalue of the inner products of rows, as in `kernel_path`.
+    With ``per_row`` it is the mean eigenvalue of the inner products of rows, as in `kernel_path`. With a ``scale`` of
+    every column, the path without it is joined with that of scaled columns, which have the same sums over folds.
     """
     n_kept = targets.shape[1] if n_kept is None else n_kept
-    builder = _PathBuilder(len(penalties), targets, fold, n_kept)
+    scales = [np.ones(inputs.shape[1])] if scale is None else [scale, np.ones(inputs.shape[1])]
+    builder = _PathBuilder(len(scales) * len(penalties), targets, fold, n_kept)
     of_fold = [inputs[rows] for rows in builder.rows]
-    grams = np.stack([rows.T @ rows for rows in of_fold])
     products = np.stack([rows.T @ goal for rows, goal in zip(of_fold, builder.targets, strict=True)])
-    sums, target_sums = (np.stack([rows.sum(axis=0) for rows in each]) for each in (of_fold, builder.targets))
-    squares = [np.square(goal[:, n_kept:]).sum(axis=0) for goal in builder.targets]
+    target_sums = np.stack([goal.sum(axis=0) for goal in builder.targets])
+    squares = np.stack([np.square(goal[:, n_kept:]).sum(axis=0) for goal in builder.targets])
+    for k, found in enumerate(_folds_of_ridge(of_fold, products, target_sums, squares, n_kept)):
+        scaled = penalties * (inputs.shape[1] / found.n) if per_row else penalties
+        for step, (weights, errors) in enumerate(each for s in scales for each in found.solved(s, scaled)):
+            builder.add(step, k, (of_fold[k] - found.mean) @ weights[:, :n_kept] + found.target_mean[:n_kept])
+            builder.errors[step, k, n_kept:] = errors
+    return builder.path()
+
+
+@dataclass(frozen=True, eq=False)
+class _FoldOfRidge:
+    """What ridge regressions without one fold need: sums over the other rows, centred, and those over its own rows.
+
+    Errors of the targets after the first ``n_kept`` follow from these, without a pass over rows.
+    """
+
+    n: int
+    mean: FloatArray
+    target_mean: FloatArray
+    gram: FloatArray
+    products: FloatArray
+    own_gram: FloatArray
+    own_products: FloatArray
+    own_squares: FloatArray
+    n_kept: int
+
+    def solved(self, scale: FloatArray, penalties: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Weights on the columns as they are, and errors, for columns times this scale and each penalty."""
+        gram = self.gram * np.outer(scale, scale)
+        for weights in _ridge_weights(gram, self.products * scale[:, None], penalties):
+            weights = weights * scale[:, None]
+            left = weights[:, self.n_kept :]
+            explained = (left * (2 * self.own_products - self.own_gram @ left)).sum(axis=0)
+            yield weights, np.maximum(self.own_squares - explained, 0.0)
+
+
+def _folds_of_ridge(
+    of_fold: list[FloatArray], products: FloatArray, target_sums: FloatArray, squares: FloatArray, n_kept: int
+) -> Iterator[_FoldOfRidge]:
+    """Every fold, from its inputs, and its sums of inputs times targets (folds x m x c), targets and their squares."""
+    grams, sums = np.stack([rows.T @ rows for rows in of_fold]), np.stack([rows.sum(axis=0) for rows in of_fold])
     gram, product, total, target_total = (each.sum(axis=0) for each in (grams, products, sums, target_sums))
+    n_rows = sum(map(len, of_fold))
     for k, held_out in enumerate(of_fold):
         n_out = len(held_out)
-        n = len(inputs) - n_out
+        n = n_rows - n_out
         mean, target_mean = (total - sums[k]) / n, (target_total - target_sums[k]) / n
-        centred = gram - grams[k] - n * np.outer(mean, mean)
-        weighted = product - products[k] - n * np.outer(mean, target_mean)
-        # errors of columns whose predictions are not kept follow from sums over the fold, without a pass over its rows
         shift = sums[k] - n_out * mean
-        inner = grams[k] - np.outer(mean, sums[k]) - np.outer(shift, mean)
-        outer = (products[k] - np.outer(mean, target_sums[k]) - np.outer(shift, target_mean))[:, n_kept:]
-        rest = squares[k] - (target_mean * (2 * target_sums[k] - n_out * target_mean))[n_kept:]
-        scaled = penalties * (inputs.shape[1] / n) if per_row else penalties
-        for step, weights in enumerate(_ridge_weights(centred, weighted, scaled)):
-            builder.add(step, k, (held_out - mean) @ weights[:, :n_kept] + target_mean[:n_kept])
-            left = weights[:, n_kept:]
-            builder.errors[step, k, n_kept:] = np.maximum(rest - (left * (2 * outer - inner @ left)).sum(axis=0), 0.0)
-    return builder.path()
+        outer = products[k] - np.outer(mean, target_sums[k]) - np.outer(shift, target_mean)
+        yield _FoldOfRidge(
+            n=n,
+            mean=mean,
+            target_mean=target_mean,
+            gram=gram - grams[k] - n * np.outer(mean, mean),
+            products=product - products[k] - n * np.outer(mean, target_mean),
+            own_gram=grams[k] - np.outer(mean, sums[k]) - np.outer(shift, mean),
+            own_products=outer[:, n_kept:],
+            own_squares=squares[k] - (target_mean * (2 * target_sums[k] - n_out * target_mean))[n_kept:],
+            n_kept=n_kept,
+        )
 
 
 def _ridge_weights(gram: FloatArray, products: FloatArray, penalties: FloatArray) -> Iterator[FloatArray]:
     """Solutions (m x c) of ridge regressions, one for each penalty times the mean eigenvalue of the Gram matrix."""
     size = max(float(np.trace(gram)) / len(gram), 1e-300)
+    if len(gram) <= SMALL and products.shape[1] <= SMALL:
+        yield from np.linalg.solve(gram + (penalties * size)[:, None, None] * np.eye(len(gram)), products)
+        return
     for penalty in penalties:
         shifted = gram.copy()
         shifted.flat[:: len(gram) + 1] += penalty * size
@@ -168,17 +217,23 @@ def kernel_path(kernel: FloatArray, targets: FloatArray, fold: Rows, penalties: 
     """Ridge regression from a kernel (n x n), which is centred on the training rows of each fold."""
     builder = _PathBuilder(len(penalties), targets, fold, n_kept)
     for k in range(int(fold.max()) + 1):
-        test, train = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
-        own, cross = kernel[np.ix_(train, train)], kernel[np.ix_(test, train)]
-        mean = own.mean(axis=0)
-        centred = own - mean - mean[:, None] + mean.mean()
-        cross = cross - cross.mean(axis=1, keepdims=True) - mean + mean.mean()
-        target_mean = targets[train].mean(axis=0)
-        goal, by_rows = targets[train] - target_mean, test.size < targets.shape[1]
-        # with more targets than held-out rows, the weights of the training rows for each held-out row are cheaper
-        for step, weights in enumerate(_ridge_weights(centred, cross.T if by_rows else goal, penalties)):
-            builder.add(step, k, (weights.T @ goal if by_rows else cross @ weights) + target_mean)
+        _add_kernel_fold(builder, k, kernel, targets, fold, penalties)
     return builder.path()
+
+
+def _add_kernel_fold(
+    builder: _PathBuilder, k: int, kernel: FloatArray, targets: FloatArray, fold: Rows, penalties: FloatArray
+) -> None:
+    test, train = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
+    own, cross = kernel[np.ix_(train, train)], kernel[np.ix_(test, train)]
+    mean = own.mean(axis=0)
+    centred = own - mean - mean[:, None] + mean.mean()
+    cross = cross - cross.mean(axis=1, keepdims=True) - mean + mean.mean()
+    target_mean = targets[train].mean(axis=0)
+    goal, by_rows = targets[train] - target_mean, test.size < targets.shape[1]
+    # with more targets than held-out rows, the weights of the training rows for each held-out row are cheaper
+    for step, weights in enumerate(_ridge_weights(centred, cross.T if by_rows else goal, penalties)):
+        builder.add(step, k, (weights.T @ goal if by_rows else cross @ weights) + target_mean)
 
 
 def inner_products(codes: CodeTable, *, standard: bool) -> FloatArray:
@@ -193,17 +248,62 @@ def inner_products(codes: CodeTable, *, standard: bool) -> FloatArray:
 
 def linear_path(codes: CodeTable, targets: FloatArray, fold: Rows, n_kept: int) -> Path:
     """Ridge regression on all codes, as they are and standardised: one suits rotated codes, the other rescaled ones."""
-    if codes.n_codes > codes.rows.size:
-        paths = [
-            kernel_path(inner_products(codes, standard=standard), targets, fold, WIDE_PENALTIES, n_kept)
-            for standard in (False, True)
-        ]
-    else:
-        standard = codes.standard(slice(None))
+    if codes.n_codes <= codes.rows.size:
         # the mean eigenvalue sets the penalty, so that the common scale of the codes does not matter
-        given = standard * (codes.spread / codes.spread.max())
-        paths = [ridge_path(inputs, targets, fold, PENALTIES, n_kept) for inputs in (given, standard)]
+        return ridge_path(codes.standard(slice(None)), targets, fold, PENALTIES, n_kept, scale=_relative_spread(codes))
+    paths = [
+        kernel_path(inner_products(codes, standard=standard), targets, fold, WIDE_PENALTIES, n_kept)
+        for standard in (False, True)
+    ]
     return paths[0].joined(paths[1])
+
+
+def _relative_spread(codes: CodeTable) -> FloatArray:
+    return np.asarray(codes.spread / codes.spread.max())
+
+
+def permuted_r2s(codes: CodeTable, scales: Sequence[FloatArray], fold: Rows, orders: Sequence[Rows]) -> FloatArray:
+    """`held_out_r2` of `linear_path` for each of these targets in each order of its rows (targets x orders).
+
+    Sums over folds suffice, so that no permuted table is made. With more codes than rows, kernels need one.
+    """
+    width = [scale.shape[1] for scale in scales]
+    if codes.n_codes > codes.rows.size:
+        permuted = np.hstack([scale[order] for scale in scales for order in orders])
+        null, stops = linear_path(codes, permuted, fold, 0), np.cumsum(width) * len(orders)
+        places = [slice(stop - w * len(orders), stop) for w, stop in zip(width, stops.tolist(), strict=True)]
+        return np.stack([held_out_r2s(null, at, w, permuted) for w, at in zip(width, places, strict=True)])
+    standard, targets = codes.standard(slice(None)), np.hstack(scales)
+    own_rows = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
+    of_fold, c = [standard[rows] for rows in own_rows], targets.shape[1]
+    products = np.empty((len(of_fold), codes.n_codes, len(orders) * c))
+    sums, squares = np.empty((2, len(of_fold), len(orders) * c))
+    for start, order in zip(range(0, len(orders) * c, c), orders, strict=True):
+        for k, rows in enumerate(own_rows):
+            goal, at = targets[order[rows]], slice(start, start + c)
+            products[k, :, at], sums[k, at], squares[k, at] = (
+                of_fold[k].T @ goal,
+                goal.sum(axis=0),
+                (goal * goal).sum(0),
+            )
+    errors = np.stack(
+        [
+            [
+                error
+                for s in (_relative_spread(codes), np.ones(codes.n_codes))
+                for _, error in found.solved(s, PENALTIES)
+            ]
+            for found in _folds_of_ridge(of_fold, products, sums, squares, 0)
+        ],
+        axis=1,
+    )  # steps x folds x columns
+    starts = np.cumsum([0, *width[:-1]])
+    total = squares.sum(axis=0) - np.square(sums.sum(axis=0)) / len(targets)
+    of_scales = np.add.reduceat(errors.reshape(*errors.shape[:2], len(orders), c), starts, axis=3)
+    totals = np.add.reduceat(total.reshape(len(orders), c), starts, axis=1)
+    chosen = (of_scales.sum(axis=1, keepdims=True) - of_scales).argmin(axis=0)
+    found = np.take_along_axis(of_scales, chosen[None], axis=0)[0].sum(axis=0)
+    return np.asarray(1 - found / np.maximum(totals, TINY)).T
 
 
 def wide_ridge_weights(codes: CodeTable, target: FloatArray, step: int) -> FloatArray:
@@ -459,8 +559,9 @@ class OwnCodes:
         R2 under z* of the readout of the best code, times the unmixed share of the code.
     code : int
         The best code, an index among the codes that vary; -1 if no code responds to the factor.
-    shape : str
-        Map from the code to the factor: "linear", "monotone", "folded", or "curved" of a block; "" without a code.
+    find_shape : function
+        Returns ``shape``, the map from the code to the factor: "linear", "monotone", "folded", or "curved" of a block;
+        "" without a code. Most scores need no shape.
     own_codes, own_codes_error : float
         The same for the best block of codes.
     block : tuple of int
@@ -472,11 +573,16 @@ class OwnCodes:
     one_code: float = 0.0
     one_code_error: float = 0.0
     code: int = -1
-    shape: str = ""
+    find_shape: Callable[[], str] = str
     own_codes: float = 0.0
     own_codes_error: float = 0.0
     block: tuple[int, ...] = ()
     replicates: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def shape(self) -> str:
+        """Map from the code to the factor."""
+        return self.find_shape()
 
 
 def code_functions(codes: FloatArray, n_functions: int) -> FloatArray:
@@ -495,8 +601,8 @@ def n_functions_of(n_codes: int) -> int:
     return 8 if n_codes <= 2 else 6 if n_codes <= 8 else 4 if n_codes <= 32 else 1
 
 
-def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeResponses, some: Rows) -> OwnCodes:
-    """Recovery of factor j from its own codes; kernels use the rows ``some``."""
+def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeResponses, few: FewRows) -> OwnCodes:
+    """Recovery of factor j from its own codes; kernels use few rows."""
     worth, unmixed = found.worth[:, j], found.unmixed[:, j]
     order = np.argsort(-worth, kind="stable")
     order = order[worth[order] > 1e-6]
@@ -518,7 +624,7 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
         readout = model.readout(j, path.readout(every, fold))
         value, error = readout.r2 * lowest, readout.r2_error * lowest
         if length == 1:
-            shape = _shape(columns[:, :width], path, target, fold)
+            shape = functools.cache(functools.partial(_shape, columns[:, :width], path, target, fold))
             block = (int(pool[0]),)
             best = OwnCodes(value, error, block[0], shape, value, error, block, readout.replicates * lowest)
         elif value > best.own_codes:
@@ -527,23 +633,26 @@ def own_codes(model: ResponseModel, j: int, codes: CodeTable, found: CodeRespons
     jumps = best.one_code < worth[pool[0]] - LEAST_JUMP
     if jumps or (pool.size > 1 and best.own_codes < 0.9):
         lengths = [k for k in KERNEL_LENGTHS if k <= pool.size and (k > 1 or jumps)]
-        blocks = [(pool[:length], columns[some][:, : widths[length - 1]]) for length in lengths]
-        best = _by_kernels(best, blocks, unmixed, functools.cache(functools.partial(_Few, model, j, some)))
+        blocks = [(pool[:length], columns[few.rows][:, : widths[length - 1]]) for length in lengths]
+        best = _by_kernels(best, blocks, unmixed, functools.partial(few.readout, j))
     return best
 
 
 def _by_kernels(
-    best: OwnCodes, blocks: list[tuple[Rows, FloatArray]], unmixed: FloatArray, few: Callable[[], _Few]
+    best: OwnCodes,
+    blocks: list[tuple[Rows, FloatArray]],
+    unmixed: FloatArray,
+    readout_of: Callable[[FloatArray, int], Readout],
 ) -> OwnCodes:
     """The best recovery so far, or by kernels on these blocks and their columns; others are not fitted."""
     for block, used in blocks:
         lowest, single = float(unmixed[block].min()), block.size == 1
         if lowest <= (best.one_code if single else best.own_codes):
             continue
-        readout = few().readout(normal_scores(used) if used.shape[1] > 1 else clipped_values(used), used.shape[1])
+        readout = readout_of(normal_scores(used) if used.shape[1] > 1 else clipped_values(used), used.shape[1])
         value, error = readout.r2 * lowest, readout.r2_error * lowest
         if single and value > best.one_code:
-            best = replace(best, one_code=value, one_code_error=error, shape="folded")
+            best = replace(best, one_code=value, one_code_error=error, find_shape="folded".lower)
         if value > best.own_codes:
             best = _with_block(best, readout, lowest, block)
     return best
@@ -555,20 +664,22 @@ def _with_block(best: OwnCodes, readout: Readout, lowest: float, block: Rows) ->
     return replace(best, own_codes=value, own_codes_error=error, block=tuple(block.tolist()), replicates=without)
 
 
-class _Few:
-    """A factor on few rows, with a response model for readouts on these rows."""
+class FewRows:
+    """Some rows of a sample, with a response model of all factors for readouts on these rows."""
 
-    def __init__(self, model: ResponseModel, j: int, some: Rows) -> None:
-        self.j, self.sample = j, model.sample.rows(some)
-        self.model = ResponseModel([factor.rows(some) for factor in model.factors], self.sample)
+    def __init__(self, model: ResponseModel, rows: Rows) -> None:
+        self.of_all, self.rows = model, rows
 
-    def readout(self, inputs: FloatArray, n_codes: int) -> Readout:
-        """Response of kernel ridge regression on these codes."""
-        target = self.model.factors[self.j].target
-        path = radial_path(
-            inputs, target, self.sample.fold, target.shape[1], widths=(0.3, 1.0) if n_codes > 1 else (0.01, 0.1)
-        )
-        return self.model.readout(self.j, path.readout(slice(0, target.shape[1]), self.sample.fold))
+    @functools.cached_property
+    def model(self) -> ResponseModel:
+        """The response model on these rows."""
+        return ResponseModel([f.rows(self.rows) for f in self.of_all.factors], self.of_all.sample.rows(self.rows))
+
+    def readout(self, j: int, inputs: FloatArray, n_codes: int) -> Readout:
+        """Response of kernel ridge regression of factor j on these codes."""
+        target, fold = self.model.factors[j].target, self.model.sample.fold
+        path = radial_path(inputs, target, fold, target.shape[1], widths=(0.3, 1.0) if n_codes > 1 else (0.01, 0.1))
+        return self.model.readout(j, path.readout(slice(0, target.shape[1]), fold))
 
 
 def _shape(code: FloatArray, curve: Path, target: FloatArray, fold: Rows) -> str:
@@ -631,13 +742,8 @@ def radial_path(
     inputs: FloatArray, targets: FloatArray, fold: Rows, n_kept: int, widths: tuple[float, ...] = WIDTHS
 ) -> Path:
     """Kernel ridge regression with Gaussian kernels, whose widths are multiples of the median squared distance."""
-    squares = np.square(inputs).sum(axis=1)
-    distance = np.maximum(squares[:, None] + squares - 2 * inputs @ inputs.T, 0.0)
-    middle = float(np.median(distance[:200]))
-    middle = middle if middle > 1e-9 else max(float(distance[:200].mean()), 1e-9)
     path: Path | None = None
-    for width in widths:
-        kernel = np.exp(-distance / (width * middle))
+    for kernel in radial_kernels(inputs, widths):
         functions = _square_root(kernel) if inputs.shape[1] <= MOST_SMOOTH else None
         if functions is None:
             own = kernel_path(kernel, targets, fold, KERNEL_PENALTIES, n_kept)
@@ -646,6 +752,16 @@ def radial_path(
         path = own if path is None else path.joined(own)
     assert path is not None
     return path
+
+
+def radial_kernels(inputs: FloatArray, widths: tuple[float, ...]) -> Iterator[FloatArray]:
+    """Gaussian kernels (n x n), whose widths are these multiples of the median squared distance."""
+    squares = np.square(inputs).sum(axis=1)
+    distance = np.maximum(squares[:, None] + squares - 2 * inputs @ inputs.T, 0.0)
+    middle = float(np.median(distance[:200]))
+    middle = middle if middle > 1e-9 else max(float(distance[:200].mean()), 1e-9)
+    for width in widths:
+        yield np.exp(-distance / (width * middle))
 
 
 def _square_root(kernel: FloatArray) -> FloatArray | None:
@@ -661,13 +777,31 @@ def _square_root(kernel: FloatArray) -> FloatArray | None:
     return functions
 
 
-def nonlinear_path(codes: CodeTable, rows: Rows, targets: FloatArray, fold: Rows, n_kept: int) -> Path:
-    """Kernel ridge regression on principal components, whitened and on their own scale; all for these rows."""
+def nonlinear_path(
+    codes: CodeTable, rows: Rows, targets: FloatArray, fold: Rows, rivals: Sequence[FloatArray], *, may_stop: bool
+) -> Path | None:
+    """Kernel ridge regression on principal components, whitened and, if there are many, on their own scale.
+
+    Predictions are kept of the first targets, of which ``rivals`` are held-out predictions, one table for each factor.
+    With ``may_stop``, it is None if every kernel and penalty is clearly behind the rival of every factor after a fold.
+    """
     scores = components(codes, MOST_COMPONENTS, rows)
-    path = radial_path(scores / np.maximum(scores.std(axis=0), 1e-300), targets, fold, n_kept)
-    if scores.shape[1] > 6:
-        path = path.joined(radial_path(scores, targets, fold, n_kept))
-    return path
+    tables = [scores / np.maximum(scores.std(axis=0), 1e-300), *([scores] if scores.shape[1] > 6 else [])]
+    kernels = [kernel for table in tables for kernel in radial_kernels(table, WIDTHS)]
+    stops = np.cumsum([0, *(rival.shape[1] for rival in rivals)]).tolist()
+    builders = [_PathBuilder(len(KERNEL_PENALTIES), targets, fold, stops[-1]) for _ in kernels]
+    for k in range(int(fold.max()) + 1):
+        for builder, kernel in zip(builders, kernels, strict=True):
+            _add_kernel_fold(builder, k, kernel, targets, fold, KERNEL_PENALTIES)
+        known = fold <= k
+        if may_stop and all(
+            _is_behind(targets[known, start:stop], predictions[known, start:stop], rival[known])
+            for builder in builders
+            for predictions in builder.predictions
+            for start, stop, rival in zip(stops, stops[1:], rivals, strict=False)
+        ):
+            return None
+    return functools.reduce(Path.joined, [builder.path() for builder in builders])
 
 
 MOST_CODES_OF_TREES, COMPONENTS_OF_TREES = 48, 24
@@ -679,6 +813,8 @@ def tree_inputs(codes: CodeTable, rows: Rows) -> tuple[FloatArray, FloatArray]:
     return columns, components(codes, COMPONENTS_OF_TREES, rows)
 
 
+N_TREES = 40
+
 TREES_MAY_LAG = 0.05  # in R2; trees that are further behind are not fitted for the other folds
 
 CLEARLY = 2.0  # standard errors by which trees may be behind
@@ -687,17 +823,17 @@ CLEARLY = 2.0  # standard errors by which trees may be behind
 def tree_readout(
     inputs: tuple[FloatArray, FloatArray],
     target: FloatArray,
-    rivals: tuple[FloatArray, FloatArray],
+    rivals: Sequence[FloatArray],
     fold: Rows,
     seed: int,
     j: int,
-) -> FloatArray:
+) -> FloatArray | None:
     """Held-out predictions of extra trees on the codes that correlate most with the target, and on components.
 
-    ``rivals`` are held-out predictions by a kernel, returned if trees predict the first folds clearly less well than
-    these or than the linear ones after them.
+    None if trees predict the first folds clearly less well than any of the ``rivals``, held-out predictions by a linear
+    readout and a kernel.
     """
-    from sklearn.ensemble import ExtraTreesRegressor  # late: it takes half a second to import
+    from sklearn.tree import ExtraTreeRegressor  # late: it takes half a second to import
 
     columns, scores = inputs
     predicted = np.empty_like(target)
@@ -709,13 +845,21 @@ def tree_readout(
             likeness = sum(_correlations(each[train], target[train]).max(axis=1) for each in (columns, middle))
             used = np.argsort(-np.asarray(likeness), kind="stable")[:MOST_CODES_OF_TREES]
         table = np.hstack([columns[:, used], scores]) if columns.shape[1] != 1 else columns
-        trees = ExtraTreesRegressor(
-            40, min_samples_leaf=3, max_features=0.5, random_state=random_seed(seed, "trees of the ladder", j, k)
-        ).fit(table[train], target[train] if target.shape[1] > 1 else target[train, 0])
-        predicted[test] = trees.predict(table[test]).reshape(int(test.sum()), -1)
+        table = table.astype(np.float32)
+        total = np.zeros((int(test.sum()), target.shape[1]))
+        with unchecked():  # the trees of ExtraTreesRegressor, without the copies of settings that take half of its time
+            for number in range(N_TREES):
+                tree = ExtraTreeRegressor(
+                    min_samples_leaf=3,
+                    max_features=0.5,
+                    random_state=random_seed(seed, "trees of the ladder", j, k, number),
+                )
+                tree.fit(table[train], target[train], check_input=False)
+                total += tree.predict(table[test], check_input=False).reshape(total.shape)
+        predicted[test] = total / N_TREES
         known = fold <= k
         if any(_is_behind(target[known], predicted[known], rival[known]) for rival in rivals):
-            return rivals[0]
+            return None
     return predicted
 
 

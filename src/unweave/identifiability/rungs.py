@@ -18,6 +18,7 @@ from unweave.evidence.columns import data_frame
 from unweave.evidence.inputs import with_option_signature
 from unweave.findings import Finding
 from unweave.identifiability.analysis import (
+    PRESENT,
     QuickPart,
     any_dependence,
     joint_responses,
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 Rung = Literal["one code", "own codes", "own direction", "readable", "joint", "folded", "absent", "implied"]
 
 RECOVERED: tuple[Rung, ...] = ("one code", "own codes", "own direction", "readable")
-
-PRESENT = 0.02  # largest p-value, and smallest recovery, of a factor that is present
 
 OF_DIRECTION, OF_READABLE = 0.85, 0.75  # shares that a rung has to reach of the rungs above it
 
@@ -360,7 +359,7 @@ def quick_ladder(evidence: Evidence, seed: int = 0) -> Ladder:
 
 @memoised(on="both")
 def scored_ladder(evidence: Evidence, seed: int = 0) -> Ladder:
-    """The quick ladder without intervals, directions and leakage into single factors, which a score does not need."""
+    """The quick ladder without intervals, directions, shapes and leakage into factors, which a score does not need."""
     return _ladder_of(quick_part(evidence, seed), evidence, quick=True, scores_only=True)
 
 
@@ -465,7 +464,7 @@ def _row(part: QuickPart, evidence: Evidence, k: int, test: _Read, *, quick: boo
     )
     if not scores_only:
         row = replace(row, replicates=_replicates(row, part, k, best.readout), carried_by=_carried_by(part, k, rung))
-    return _with_codes(row, part, k)
+    return _with_codes(row, part, k, scores_only=scores_only)
 
 
 def _row_of_implied(part: QuickPart, j: int, *, scores_only: bool) -> LadderRow:
@@ -563,7 +562,7 @@ def _carried_by(part: QuickPart, k: int, rung: Rung) -> tuple[str, ...]:
     return ()
 
 
-def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
+def _with_codes(row: LadderRow, part: QuickPart, k: int, *, scores_only: bool) -> LadderRow:
     """The row with what is known of its best code and own codes."""
     own, names = part.own[k], part.codes.unit_names
     if own.code < 0:
@@ -573,7 +572,7 @@ def _with_codes(row: LadderRow, part: QuickPart, k: int) -> LadderRow:
         row,
         code=names[own.code],
         codes=tuple(names[i] for i in own.block),
-        shape=own.shape,
+        shape="" if scores_only else own.shape,
         code_noise=float(part.responses.noise[own.code]),
         mixed_with=tuple(part.names[part.free[j]] for j in np.argsort(-mixed, kind="stable") if mixed[j] >= MIXED_IN),
     )

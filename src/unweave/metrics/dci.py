@@ -210,7 +210,7 @@ dci_metric = functools.partial(
     order_tolerance=0.02,
     takes_sparse_codes=True,
     takes_code_groups=True,
-    version=5,
+    version=6,
 )
 
 
@@ -263,7 +263,7 @@ def weighted_mean(scores: FloatArray, totals: FloatArray, weights: Weights) -> f
     ),
     factor_by_factor=True,
     undefined_with=("one code",),
-    version=6,
+    version=7,
     moves_at_200_rows=(0.15, 0.3, 0.01),
 )
 def dci_completeness(
@@ -355,7 +355,7 @@ def dci_disentanglement(
     Parameters
     ----------
     probe : Probe
-        Boosted trees by default, on at most 100,000 random rows. `Lasso`, `RandomForest` and `GradientBoosting`
+        Boosted trees by default, on at most 25,000 random rows. `Lasso`, `RandomForest` and `GradientBoosting`
         reproduce published numbers.
     normalise : {'factor', 'skill', 'none'}
         Whether each factor's importances are scaled to sum to 1, scaled to sum to its held-out skill, or not scaled.
@@ -432,7 +432,7 @@ def dci_informativeness(
     Parameters
     ----------
     probe : Probe
-        Boosted trees by default, on at most 100,000 random rows, shared with `dci_disentanglement` and
+        Boosted trees by default, on at most 25,000 random rows, shared with `dci_disentanglement` and
         `dci_completeness`.
     measure : {'skill', 'accuracy'}
         How categorical factors are scored: by accuracy relative to always predicting the most frequent category, or by

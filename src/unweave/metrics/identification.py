@@ -10,6 +10,7 @@ from unweave.evidence import Evidence
 from unweave.findings import Finding
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.analysis import QuickPart, quick_part
+from unweave.identifiability.readouts import OwnCodes
 from unweave.identifiability.rungs import is_found, rows_left_out, scored_ladder
 from unweave.metrics.matrices import CHOSEN, PURITY, varying_units
 from unweave.responses.factor_bases import live_codes, narrow_codes
@@ -20,18 +21,22 @@ IDENTIFIED, PARTLY = 0.8, 0.1
 NOISY = 0.1  # smallest share of noise in a code for which noise is the reason
 
 
-def factor_findings(found: Ladder, share: FloatArray) -> tuple[Finding, ...]:
+def factor_findings(found: Ladder, share: FloatArray, part: QuickPart) -> tuple[Finding, ...]:
     """One finding for every factor that varies, from its row and its score."""
-    return tuple(_of_factor(row, float(number)) for row, number in zip(found.rows, share, strict=True))
+    own = {part.names[j]: part.own[k] for k, j in enumerate(part.free)}
+    return tuple(
+        _of_factor(row, float(number), own.get(row.factor, OwnCodes()))
+        for row, number in zip(found.rows, share, strict=True)
+    )
 
 
-def _of_factor(row: LadderRow, number: float) -> Finding:
+def _of_factor(row: LadderRow, number: float, own: OwnCodes) -> Finding:
     if row.rung == "implied":
         return Finding("factor_determined", factors=(row.factor,))
     share = max(0.0, number)
     if share >= IDENTIFIED:
         return Finding("factor_identified", factors=(row.factor,), codes=list(row.codes), share=share)
-    reason, codes = _reason(row), [] if row.rung == "absent" else list(row.codes)
+    reason, codes = _reason(row, own), [] if row.rung == "absent" else list(row.codes)
     others = row.mixed_with if reason == "mixed" else ()
     about = (row.factor, *others)
     noise = row.code_noise if reason == "noisy" else 0.0
@@ -40,13 +45,13 @@ def _of_factor(row: LadderRow, number: float) -> Finding:
     return Finding("factor_not_identified", factors=about, codes=codes, share=share, reason=reason, noise=noise)
 
 
-def _reason(row: LadderRow) -> str:
+def _reason(row: LadderRow, own_codes: OwnCodes) -> str:
     if row.rung == "folded":
         return "folded"
     if not is_found(row):
         return "absent"
     own = row.rung in ("one code", "own codes")
-    return "noisy" if own and row.code_noise >= NOISY else "folded" if own and row.shape == "folded" else "mixed"
+    return "noisy" if own and row.code_noise >= NOISY else "folded" if own and own_codes.shape == "folded" else "mixed"
 
 
 @metric(
@@ -151,7 +156,7 @@ def identification(evidence: Evidence, *, rng: int | np.random.Generator | None 
         },
         matrices=(PURITY, CHOSEN),
         caveats=_caveats(evidence, part),
-        findings=factor_findings(found, numbers),
+        findings=factor_findings(found, numbers, part),
     )
 
 

@@ -30,7 +30,7 @@ from unweave.evaluation.results import (
 )
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
-from unweave.identifiability.rungs import PRESENT
+from unweave.identifiability.analysis import PRESENT
 from unweave.metrics.manifolds import largest_drop
 from unweave.score import Score
 from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say, texts

@@ -133,9 +133,9 @@ DEAR_DRAW = 0.03  # the same for a permutation, of which there are more
 
 FEWEST_DRAWS, N_DRAWS = 29, 99  # fewest draws that can show that a score is above noise, and most draws
 
-FEWEST_PARTS, PAIRED_PARTS, N_PARTS = 8, 12, 24  # of dear metrics; of these in a comparison; of others
+FEWEST_PARTS, PAIRED_PARTS, N_PARTS = 6, 12, 24  # of dear metrics; of these in a comparison; of others
 
-DEAR_PART = 0.01  # seconds of a part of a dear metric: more than 8 parts hardly make an interval shorter
+DEAR_PART = 0.01  # seconds of a part of a dear metric: more than 6 parts hardly make an interval shorter
 
 DIAGNOSIS = (0.3, 0.1)  # seconds for the diagnosis and the counterpart: a constant, and for each factor
 

@@ -296,6 +296,7 @@ def _free_factors(evidence: Evidence, diagnosis: Diagnosis, seed: int) -> tuple[
     """Evidence without redundant factors that no code responds to, the names of the others, and the counterpart."""
     collapsed = diagnosis.dead_codes
     points = with_factors(evidence, evidence.factor_names)  # without a posterior, collapsed codes are kept
+    hand_over(factor_constraints, evidence, points)
     whole = Counterpart.of(points, collapsed=collapsed, seed=seed)
     redundant = _of_equivalents(points, whole, diagnosis.redundant_factors)
     set_free = whole.followed(redundant)

@@ -149,7 +149,7 @@ FEWEST_FOR_FLOOR = 19
 
 ENOUGH_ABOVE = 4  # null scores that reach the score, after which it is not above noise (Besag and Clifford 1991)
 
-FIRST_DRAWS, FAR, FAR_SHARE = 10, 1e-5, 0.1  # draws, and the p-value and share of the range at which these are enough
+FIRST_DRAWS, FAR, FAR_SHARE = 6, 1e-5, 0.1  # draws, and the p-value and share of the range at which these are enough
 
 PRECISION = 0.01  # largest standard error of a floor, as a share of the metric's range
 
@@ -342,7 +342,7 @@ def _drawn(
     null = functools.partial(null_evidence, used, kind, seed)
     drawn = scores_of_variants(
         {label: metric for label, (metric, _) in alike.items()},
-        drawn_together(null, at_most) if kind == "permutation" else null,
+        drawn_together(null, at_most, FIRST_DRAWS) if kind == "permutation" else null,
         most,
         decided=enough if plan else {},
         n_jobs=n_jobs,
@@ -372,7 +372,7 @@ def draws_suffice(score: Score, raw: float, tested: bool, drawn: list[Score | No
 
     >>> null = [Score(0.3)] * 29
     >>> score = Score(0.9, bounds=(0.0, 1.0), best=1.0)
-    >>> [draws_suffice(score, raw, True, null[:n]) for raw, n in ((0.9, 9), (0.9, 10), (0.1, 18), (0.1, 19))]
+    >>> [draws_suffice(score, raw, True, null[:n]) for raw, n in ((0.9, 5), (0.9, 6), (0.1, 18), (0.1, 19))]
     [False, True, False, True]
     """
     values = np.array(raw_values(drawn))
@@ -388,13 +388,13 @@ def draws_suffice(score: Score, raw: float, tested: bool, drawn: list[Score | No
 
 
 def far_from_noise(score: Score, raw: float, drawn: list[Score | None]) -> bool:
-    """Whether a score is so much better than 10 null scores or more that further ones cannot be expected to reach it.
+    """Whether a score is so much better than 6 null scores or more that further ones cannot be expected to reach it.
 
     By Student's t, a further null score is as good with a probability of at most 1e-5; and the score is better than
     their mean by a tenth of the metric's range, because null scores that are mostly equal do not show how they vary.
 
-    >>> drawn = [Score(draw) for draw in np.linspace(0.0, 0.03, 10)]
-    >>> [far_from_noise(Score(0.0, bounds=(0.0, 1.0)), raw, drawn) for raw in (0.09, 0.2)]
+    >>> drawn = [Score(draw) for draw in np.linspace(0.0, 0.03, 6)]
+    >>> [far_from_noise(Score(0.0, bounds=(0.0, 1.0)), raw, drawn) for raw in (0.09, 0.3)]
     [False, True]
     """
     values, width, n = np.array(raw_values(drawn)), score.bounds[1] - score.bounds[0], len(drawn)

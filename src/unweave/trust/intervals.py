@@ -17,9 +17,10 @@ from unweave.errors import OptionError
 from unweave.estimators.correlation import tail_index
 from unweave.evidence import Evidence
 from unweave.findings import Finding
-from unweave.memo import drawn_together, memoised
+from unweave.memo import drawn_together, hand_over, memoised
 from unweave.options import checks_options
 from unweave.randomness import random_stream
+from unweave.responses.constraints import factor_constraints
 from unweave.score import Score
 from unweave.trust.budget import FEWEST_PARTS, N_PARTS, DrawPlan
 from unweave.trust.floors import some_rows
@@ -167,6 +168,8 @@ def part_scores(
     known = observed(metrics, evidence)
     able: dict[Parts, dict[str, Score]] = {}  # metrics with the same parts are scored on the same evidence
     used = {n: some_rows(evidence, n, seed) for n in {*plan.rows_scored.values(), evidence.n_rows}}
+    if evidence.n_factors and len(used) > 1:  # some of the rows have the constraints between factors of all
+        hand_over(factor_constraints, evidence, *used.values())
     for label, entry in known.items():
         # the error of a score that uses some of the rows is that of their number
         parts = parts_of(

@@ -255,6 +255,15 @@ def test_edges_lie_in_the_widest_gap_of_each_part_of_the_values(column, edges):
     assert edges_in_gaps(np.array(column), 3).tolist() == edges
 
 
+def test_finer_tails_have_an_eighth_of_the_mass_of_other_bins():
+    """62 edges of 63 windows: 56 of equal mass, of which the first and the last are halved three times."""
+    column = np.random.default_rng(0).normal(size=100_000)
+    inside = np.diff(np.sort(np.r_[0, np.searchsorted(np.sort(column), edges_in_gaps(column, 63, True)), column.size]))
+    assert inside.size == 63
+    assert inside[[0, -1]].max() < 2 * 100_000 / 56 / 4
+    assert np.median(inside) == pytest.approx(100_000 / 56, rel=0.2)
+
+
 def labels_of(*shape, high, seed=0):
     return np.random.default_rng(seed).integers(0, high, shape).astype(np.uint16)
 
