@@ -655,7 +655,7 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         own_codes=beyond,
         direction=linear,
         readable=readable,
-        axes_p_value=part.axes.p_value,
+        axes_p_value=math.nan if scores_only else part.axes.p_value,
         basis_p_value=math.nan if quick else part.loadings.code_side(),
         luck=luck,
         chance=chance,

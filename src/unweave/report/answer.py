@@ -1025,12 +1025,26 @@ def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
     return say("of_factors", n=n, said="; ".join(said))
 
 
+def _of_random_draws(p_value: float) -> str:
+    """A p-value of random draws, which is an upper bound where few or none of them are as extreme.
+
+    >>> _of_random_draws(0.0002), _of_random_draws(0.02), _of_random_draws(0.43)
+    ('< 0.001', '≤ 0.02', '= 0.43')
+    """
+    return "< 0.001" if p_value < 0.001 else f"{'≤' if p_value <= AT_BOUND else '='} {p_value:.2g}"
+
+
 def _axes(ladder: Ladder | None, rows: Sequence[FactorRow]) -> str:
     """Whether the axes of the codes are the factors, or as good as a random mixture of them."""
     if ladder is None or math.isnan(ladder.axes_p_value) or not any(row.rung in IN_CODES for row in rows):
         return ""
+    found = [row.factor for row in rows if row.rung in IN_CODES and row.counts]
+    if len(found) == 1 and ladder.axes_p_value == 1:  # nothing could be turned
+        return say("axes_of_one_factor", factor=found[0])
     n_free = sum(row.counts for row in rows)
-    return say("axes", p_value=ladder.axes_p_value, means=ladder.axes_p_value <= 0.05, few=n_free == 2)
+    return say(
+        "axes", p_value=_of_random_draws(ladder.axes_p_value), means=ladder.axes_p_value <= 0.05, few=n_free == 2
+    )
 
 
 def _lines_of_all_metrics(evaluation: Evaluation, representation: str) -> tuple[QuestionLine, ...]:
@@ -1355,6 +1369,8 @@ def _steps_of_comparison(
 
 
 MOST_DIFFERENCES = 4
+
+AT_BOUND = 0.02  # p-values that 99 draws do not resolve
 
 
 def _first_minus_others(order: list[str], comparison: Comparison | None) -> TextTable | None:
