@@ -191,8 +191,9 @@ class Ladder(SavedRecord):
         Share of the direction's variance of the factor in the row that the factor in the column causes; nan where
         factors are implied.
     quick : bool
-        Whether kernels, trees, products of factors and the test of dependence were left out. ``readable`` is then a
-        lower bound, and "absent" means only that no linear readout and no own code was found.
+        Whether kernels, trees, products of factors and the test of dependence were left out. ``readable`` and ``value``
+        are then lower bounds, "absent" means only that no linear readout and no own code was found, and a factor with
+        ``linear`` below .75 may be "readable" only.
     n_rows : int
         Number of rows that were used.
     units : str
@@ -281,6 +282,11 @@ class Ladder(SavedRecord):
 
 
 RECOVERIES = ("one_code", "own_codes", "direction", "readable")
+
+
+def is_provisional(row: LadderRow) -> bool:
+    """Whether a better readout, as a quick ladder does not try, could make this factor "readable" only."""
+    return row.rung in RECOVERED[:3] and row.linear < OF_READABLE
 
 
 def _flat(row: LadderRow) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
 from unweave.evaluation.results import EvaluationData, GroupedScores, setting_of
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
-from unweave.identifiability.rungs import PRESENT
+from unweave.identifiability.rungs import PRESENT, is_provisional
 from unweave.metrics.manifolds import largest_drop
 from unweave.score import Score
 from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say
@@ -216,7 +216,12 @@ def _state(row: LadderRow) -> FactorState:
 
 
 def _note(row: LadderRow, kind: str, quick: bool) -> str:
-    """What is in the way of a higher rung, or of a better recovery."""
+    """What is in the way of a higher rung, or of a better recovery, and what a quick ladder did not check."""
+    untried = say("note_of", reason="untried") if quick and is_provisional(row) else ""
+    return "; ".join(filter(None, (_what_is_in_the_way(row, kind, quick), untried)))
+
+
+def _what_is_in_the_way(row: LadderRow, kind: str, quick: bool) -> str:
     if row.rung in OWN:
         return _note_of_own_codes(row, kind)
     if row.rung == "own direction":
@@ -994,7 +999,10 @@ def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow
     implied = [row.factor for row in rows if row.rung == "implied"]
     first = _rungs_in_words(rows)
     own = [row.factor for row in rows if row.rung == "implied" and (row.own_codes or 0.0) >= WELL]
-    return f"{first} {say('implied_factors', names=implied, own=own)}" if implied else first
+    ladder = evaluation.data.ladders.get(representation)
+    unsure = [row.factor for row in ladder.rows if is_provisional(row)] if ladder and ladder.quick else []
+    untried = say("probes_untried", names=unsure) if unsure else ""
+    return " ".join(filter(None, (first, untried, implied and say("implied_factors", names=implied, own=own))))
 
 
 def _ladder_problem(evaluation: Evaluation, representation: str) -> str:
