@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import hadamard
 from scipy.sparse import csc_array
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
@@ -11,6 +12,7 @@ import unweave
 from unweave import Ladder, ladder
 from unweave.identifiability.dependence import family_p_values
 from unweave.identifiability.rungs import own_codes_beyond_luck
+from unweave.report.answer import answer_of
 
 
 def normal(seed, n=1000, d=3):
@@ -451,3 +453,23 @@ def test_a_class_in_one_row_has_finite_numbers():
     found = ladder({"rare": np.where(np.arange(300) == 7, "yes", "no"), "size": codes[:, 0]}, codes, quick=True)
     assert rungs(found) == ["absent", "one code"]
     assert np.isfinite([found["rare"].direction, *found["rare"].intervals["direction"], found.value]).all()
+
+
+def test_a_factor_found_alone_has_the_own_codes_that_it_has_without_absent_ones():
+    rng = np.random.default_rng(40)
+    kind, batch = rng.integers(0, 5, 1500), rng.integers(0, 3, 1500).astype(str)
+    codes = rng.normal(size=(5, 6))[kind] + 0.5 * rng.normal(size=(1500, 6))
+    types = np.array(list("abcde"))[kind]
+    alone = ladder({"type": types}, codes, quick=True)
+    beside = ladder({"type": types, "batch": batch}, codes, quick=True)
+    assert (beside.luck, beside.chance, beside.axes_p_value) == (alone.luck, alone.chance, 1.0)
+    assert 2 * beside.own_codes == pytest.approx(alone.own_codes, abs=0.02)
+    mixed = unweave.compare({"type": types, "batch": batch}, {"A": codes, "B": codes[:, ::-1]}, quick=True)
+    assert "Only type is found" in answer_of(mixed, "A").axes
+
+
+def test_the_axes_have_p_values_that_more_rotations_resolve():
+    z = normal(41, 500, 4)
+    own, turned = (ladder(z, z @ each, quick=True) for each in (np.eye(4), hadamard(4) / 2))
+    assert own.axes_p_value < 0.001
+    assert turned.axes_p_value > 0.05

@@ -324,7 +324,6 @@ def _dense(evidence: Evidence) -> Evidence:
     return evidence.choosing_codes(np.arange(evidence.n_codes))
 
 
-SMALLEST_P = 0.01  # of the test of axes, which draws 99 mixtures
 SMALLEST_DIFFERENCE = 0.005  # of ladder values: smaller ones are not shown with two decimals
 BUDGET = 30.0
 
@@ -648,17 +647,22 @@ def _ladders(
 def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
     """Which representations differ significantly in `Ladder.value`, by paired t-tests with Holm's correction.
 
-    The standard error of a difference is that of the jackknife over blocks of the same samples. Own codes count where
-    the axes of one of the two are the factors (p <= (1 - level) / number of representations): otherwise they are luck
-    of a random mixing. Differences below `SMALLEST_DIFFERENCE` do not count.
+    Differences and intervals are those of the values as they are, with the jackknife over blocks of the same samples.
+    The jackknife knows how a value changes with the samples, and not that another random mixing of the same factors has
+    other own codes. So p is at least that of the best of three reasons, times their number, why a difference is no such
+    luck: the axes of one or of the other are no random mixture (`Ladder.axes_p_value`), or the better one is better in
+    directions and readability alone. Nothing about a pair depends on other representations but Holm's correction.
+    Differences below `SMALLEST_DIFFERENCE` do not count.
     """
     order = sorted(ladders, key=lambda name: -ladders[name].value)
     pairs = list(itertools.combinations(order, 2))
-    tested = [_ladder_difference(ladders[a], ladders[b], max((1 - level) / len(ladders), SMALLEST_P)) for a, b in pairs]
-    p_values = corrected(np.array([p_value for *_, p_value in tested]), "holm")
+    tested = [_ladder_difference(ladders[a], ladders[b]) for a, b in pairs]
+    whole, read = (corrected(np.array([each[k] for each in tested]), "holm") for k in (3, 4))
+    axes = [min(ladders[name].axes_p_value for name in pair) for pair in pairs]
+    p_values = np.maximum(whole, np.minimum(3 * np.minimum(read, axes), 1.0))
     differences = tuple(
-        Difference(a, b, gap, error, gap - reach, gap + reach, float(p))
-        for (a, b), (gap, error, n_free, _), p in zip(pairs, tested, p_values, strict=True)
+        Difference(a, b, gap, error, gap - reach, gap + reach, p)
+        for (a, b), (gap, error, n_free, *_), p in zip(pairs, tested, p_values.tolist(), strict=True)
         for reach in [student_reach(error, n_free, level)]
     )
     apart = {frozenset((each.first, each.second)) for each in differences if each.p_value <= 1 - level}
@@ -668,23 +672,19 @@ def compared_ladders(ladders: Mapping[str, Ladder], level: float) -> Comparison:
     return Comparison("ladder", level, n_rows, scores, differences, ties, letters_of(order, ties))
 
 
-def _ladder_difference(one: Ladder, two: Ladder, level: float) -> tuple[float, float, int, float]:
-    """The difference of two values without own codes that may be luck, its standard error with degrees of freedom, p.
-
-    ``one`` has the larger value. If it has that by luck alone, neither is called better.
-    """
-    gap, blocks = 0.0, np.zeros(1)
-    by_own_codes = min(one.axes_p_value, two.axes_p_value) <= level
-    weights = {"readable": 0.25, "direction": 0.25, "own_codes": 0.5 * by_own_codes}
-    for side, sign in ((one, 1.0), (two, -1.0)):
-        without = side.replicates
-        gap += sign * sum(weight * getattr(side, name) for name, weight in weights.items())
-        blocks = blocks + sign * np.asarray(sum(weight * without[name] for name, weight in weights.items()))
-    error = max(float(jackknife_error(blocks)), 1e-12)
-    excess = max(abs(gap) - SMALLEST_DIFFERENCE, 0.0)
+def _ladder_difference(one: Ladder, two: Ladder) -> tuple[float, float, int, float, float]:
+    """The difference of two values, its standard error with degrees of freedom, and p; and p without own codes."""
+    here, there = one.replicates, two.replicates
+    gap, blocks = one.value - two.value, here["value"] - there["value"]
+    read = (one.direction - two.direction + one.readable - two.readable) / 4
+    of_read = (here["direction"] - there["direction"] + here["readable"] - there["readable"]) / 4
     n_free = max(blocks.size - 1, 1)  # there are fewer blocks than usual if there are few groups of samples
-    p_value = float(2 * stats.t.sf(excess / error, n_free))
-    return gap, error, n_free, p_value if gap > 0 else 1.0
+    error, of_rest = (max(float(jackknife_error(each)), 1e-12) for each in (blocks, of_read))
+    p_value, p_rest = (
+        float(2 * stats.t.sf(max(each - SMALLEST_DIFFERENCE, 0.0) / size, n_free))
+        for each, size in ((gap, error), (read, of_rest))
+    )
+    return gap, error, n_free, p_value, p_rest
 
 
 def _check_settings(n_jobs: int, checks: _Checks) -> None:

@@ -8,7 +8,9 @@ any factor, because the mean is blind to one factor that has a code of its own b
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +21,9 @@ from unweave.identifiability.readouts import OWN
 from unweave.identifiability.responses import TINY, CodeTable, ResponseModel
 from unweave.randomness import random_stream
 
-ROTATIONS, MOST_ROTATIONS = (
-    99,
-    16_000,
-)  # the latter divided by rank^3: luck varies more between rotations of few factors
+ROTATIONS, MOST_ROTATIONS = 99, 16_000  # divided by rank^3: luck varies more between rotations of few factors
+
+MOST_FOR_P_VALUE, MOST_NUMBERS, AS_CLOSE = 9_999, 10_000_000, 10  # numbers: loadings of all rotations
 
 AT_ONCE = 1 << 20  # numbers of the loadings that are turned together
 
@@ -43,15 +44,29 @@ class Axes:
 
     Attributes
     ----------
-    p_value : float
-        Of the factors' side: how often a random mixture of the factors, with the same noise, scales and copies, lies as
-        close to the axes.
     luck : array, rotations x d
         The largest u^2 of an informative code, or what own blocks recover, for each of these rotations.
+    statistics : function
+        Both statistics of the axes as they are (first) and of so many further rotations; None if nothing can be turned.
+    most : int
+        Largest number of rotations.
     """
 
-    p_value: float
     luck: FloatArray
+    statistics: Callable[[int], tuple[FloatArray, FloatArray]] | None = None
+    most: int = ROTATIONS
+
+    @functools.cached_property
+    def p_value(self) -> float:
+        """Of the factors' side: how often a random mixture of the factors, with the same noise, scales and copies, lies
+        as close to the axes. Rotations are drawn until ten are as close, so that small values are decided, too."""
+        times, found = min(ROTATIONS, self.most), 1.0
+        while self.statistics is not None:
+            found = _smallest_p_value(*self.statistics(times))
+            if times >= self.most or found * (times + 1) > AS_CLOSE:
+                break
+            times = min(10 * times + 9, self.most)
+        return found
 
 
 class Loadings:
@@ -111,8 +126,10 @@ class Loadings:
         left, singular, right = np.linalg.svd(self.matrix, full_matrices=False)
         least = ABOVE_NOISE * max(self.noise_level, 1e-6 * singular[0]) if singular.size else 0.0
         rank = int((singular > least).sum())
-        if rank < 2 or d < 2:
-            return Axes(1.0, np.full((1, d), 0.5))
+        each = [slice(a, b) for a, b in zip(self.starts, [*self.starts[1:], len(self.matrix)], strict=True)]
+        carried = sum(bool(linalg.svdvals(self.matrix[own])[0] > least) for own in each)
+        if rank < 2 or carried < 2:  # every mixture of one factor is a function of this factor alone
+            return Axes(np.full((1, d), 0.5))
         left, inner = left[:, :rank], singular[:rank, None] * right[:rank]
         signal = codes.of_units(np.square(inner).sum(axis=0))
         total = signal + codes.of_units(self.noise)
@@ -129,16 +146,21 @@ class Loadings:
             return of_unit.max(axis=-1), self._recovered(np.where(informative, unmixed, 0.0), widths)
 
         observed, unmixed = largest(left @ inner)
-        rng = random_stream(self.seed, "rotations of factors")
-        times = max(ROTATIONS, MOST_ROTATIONS // rank**3)
         together = max(1, AT_ONCE // self.matrix.size)
-        drawn = [
-            largest(left @ (haar(rank, rng, min(together, times - start)) @ inner))
-            for start in range(0, times, together)
-        ]
-        null, luck = (np.concatenate(each) for each in zip(*drawn, strict=True))
-        by_mean = np.append(observed.mean(), null.mean(axis=1))
-        return Axes(_smallest_p_value(by_mean, np.append(unmixed.max(), luck.max(axis=1))), luck)
+
+        def drawn(times: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+            rng = random_stream(self.seed, "rotations of factors")
+            for start in range(0, times, together):
+                yield largest(left @ (haar(rank, rng, min(together, times - start)) @ inner))
+
+        def statistics(times: int) -> tuple[FloatArray, FloatArray]:
+            found = [(null.mean(axis=1), luck.max(axis=1)) for null, luck in drawn(times)]
+            by_mean, by_code = zip(*found, strict=True)
+            return np.concatenate([[observed.mean()], *by_mean]), np.concatenate([[unmixed.max()], *by_code])
+
+        times = max(ROTATIONS, MOST_ROTATIONS // rank**3)
+        most = min(MOST_FOR_P_VALUE, max(ROTATIONS, MOST_NUMBERS // self.matrix.size))
+        return Axes(np.concatenate([luck for _, luck in drawn(times)]), statistics, most)
 
     def _recovered(self, unmixed: FloatArray, widths: FloatArray) -> FloatArray:
         """What own codes recover of every factor (... x d), from their unmixed shares (... x d x codes).

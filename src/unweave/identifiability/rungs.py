@@ -190,8 +190,9 @@ class Ladder(SavedRecord):
         Share of the direction's variance of the factor in the row that the factor in the column causes; nan where
         factors are implied.
     quick : bool
-        Whether kernels, trees, products of factors and the test of dependence were left out. ``readable`` is then a
-        lower bound, and "absent" means only that no linear readout and no own code was found.
+        Whether kernels, trees, products of factors and the test of dependence were left out. ``readable`` and ``value``
+        are then lower bounds, "absent" means only that no linear readout and no own code was found, and a factor with
+        ``linear`` below .75 may be "readable" only.
     n_rows : int
         Number of rows that were used.
     units : str
@@ -280,6 +281,11 @@ class Ladder(SavedRecord):
 
 
 RECOVERIES = ("one_code", "own_codes", "direction", "readable")
+
+
+def is_provisional(row: LadderRow) -> bool:
+    """Whether a better readout, as a quick ladder does not try, could make this factor "readable" only."""
+    return row.rung in RECOVERED[:3] and row.linear < OF_READABLE
 
 
 def _flat(row: LadderRow) -> dict[str, Any]:
@@ -654,7 +660,7 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         own_codes=beyond,
         direction=linear,
         readable=readable,
-        axes_p_value=part.axes.p_value,
+        axes_p_value=math.nan if scores_only else part.axes.p_value,
         basis_p_value=math.nan if quick else part.loadings.code_side(),
         luck=luck,
         chance=chance,

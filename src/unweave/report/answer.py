@@ -31,6 +31,7 @@ from unweave.evaluation.results import (
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.analysis import PRESENT
+from unweave.identifiability.rungs import is_provisional
 from unweave.metrics.manifolds import largest_drop
 from unweave.score import Score
 from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say, texts
@@ -238,7 +239,12 @@ def _state(row: LadderRow) -> FactorState:
 
 
 def _note(row: LadderRow, kind: str, quick: bool) -> str:
-    """What is in the way of a higher rung, or of a better recovery."""
+    """What is in the way of a higher rung, or of a better recovery, and what a quick ladder did not check."""
+    untried = say("note_of", reason="untried") if quick and is_provisional(row) else ""
+    return "; ".join(filter(None, (_what_is_in_the_way(row, kind, quick), untried)))
+
+
+def _what_is_in_the_way(row: LadderRow, kind: str, quick: bool) -> str:
     if row.rung in OWN:
         return _note_of_own_codes(row, kind)
     if row.rung == "own direction":
@@ -1166,7 +1172,10 @@ def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow
     implied = [row.factor for row in rows if row.rung == "implied"]
     first = _rungs_in_words(rows)
     own = [row.factor for row in rows if row.rung == "implied" and (row.own_codes or 0.0) >= WELL]
-    return f"{first} {say('implied_factors', names=implied, own=own)}" if implied else first
+    ladder = evaluation.data.ladders.get(representation)
+    unsure = [row.factor for row in ladder.rows if is_provisional(row)] if ladder and ladder.quick else []
+    untried = say("probes_untried", names=unsure) if unsure else ""
+    return " ".join(filter(None, (first, untried, implied and say("implied_factors", names=implied, own=own))))
 
 
 def _ladder_problem(evaluation: Evaluation, representation: str) -> str:
@@ -1197,12 +1206,26 @@ def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
     return say("of_factors", n=n, said="; ".join(said))
 
 
+def _of_random_draws(p_value: float) -> str:
+    """A p-value of random draws, which is an upper bound where few or none of them are as extreme.
+
+    >>> _of_random_draws(0.0002), _of_random_draws(0.02), _of_random_draws(0.43)
+    ('< 0.001', '≤ 0.02', '= 0.43')
+    """
+    return "< 0.001" if p_value < 0.001 else f"{'≤' if p_value <= AT_BOUND else '='} {p_value:.2g}"
+
+
 def _axes(ladder: Ladder | None, rows: Sequence[FactorRow]) -> str:
     """Whether the axes of the codes are the factors, or as good as a random mixture of them."""
     if ladder is None or math.isnan(ladder.axes_p_value) or not any(row.rung in IN_CODES for row in rows):
         return ""
+    found = [row.factor for row in rows if row.rung in IN_CODES and row.counts]
+    if len(found) == 1 and ladder.axes_p_value == 1:  # nothing could be turned
+        return say("axes_of_one_factor", factor=found[0])
     n_free = sum(row.counts for row in rows)
-    return say("axes", p_value=ladder.axes_p_value, means=ladder.axes_p_value <= 0.05, few=n_free == 2)
+    return say(
+        "axes", p_value=_of_random_draws(ladder.axes_p_value), means=ladder.axes_p_value <= 0.05, few=n_free == 2
+    )
 
 
 def _lines_of_all_metrics(evaluation: Evaluation, representation: str) -> tuple[QuestionLine, ...]:
@@ -1549,6 +1572,8 @@ def _steps_of_comparison(
 
 
 MOST_DIFFERENCES = 4
+
+AT_BOUND = 0.02  # p-values that 99 draws do not resolve
 
 
 def _first_minus_others(order: list[str], comparison: Comparison | None, over: Course | None) -> TextTable | None:

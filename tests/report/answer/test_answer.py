@@ -351,3 +351,15 @@ def test_the_codes_of_a_direction_are_named_if_they_are_few(copies, few):
     row = answer_of(evaluate(Z[:, :2], codes, metrics="identification", quick=True)).factors[0]
     assert row.rung == "own direction"
     assert set(row.where.split(", ")) == few
+
+
+def test_a_quick_answer_says_where_better_probes_could_take_a_rung_away():
+    z, noise = np.random.default_rng(50).normal(size=(2, 600, 2))
+    clean, private = (
+        answer_of(evaluate({"size": z[:, 0], "hue": z[:, 1]}, codes, metrics="identification", quick=True))
+        for codes in (z, z + 1.2 * noise)
+    )
+    assert "may show that size and hue are only readable" in private.headline
+    assert all("nonlinear probes were not tried" in row.note for row in private.factors)
+    assert "were not tried" not in clean.headline + "".join(row.note for row in clean.factors)
+    assert "ladder value may be higher" in clean.reading[0]

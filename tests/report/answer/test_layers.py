@@ -11,10 +11,11 @@ import pytest
 from scipy import stats
 
 import unweave
+from unweave.estimators.independence import corrected
 from unweave.evaluation.loop import compared_ladders
 from unweave.report.answer import LayerCell, Layers, answer_of, compared_answer, course, layers
 from unweave.sentences import MINUS
-from unweave.trust.comparison import Comparison, Difference
+from unweave.trust.comparison import Comparison, Difference, never_below
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +87,7 @@ def made_ladder(own, direction, p_value, spread=1e-4, n_blocks=20):
     parts = {"own_codes": own, "direction": direction, "readable": 0.9}
     replicates = {name: value + spread * np.arange(n_blocks) for name, value in parts.items()}
     value = 0.5 * own + 0.25 * direction + 0.25 * 0.9
+    replicates["value"] = sum(w * replicates[name] for name, w in zip(parts, (0.5, 0.25, 0.25), strict=True))
     return SimpleNamespace(**parts, value=value, replicates=replicates, axes_p_value=p_value, n_rows=100)
 
 
@@ -103,6 +105,30 @@ def test_a_larger_value_by_lucky_axes_makes_neither_better(axes, apart):
     found = compared_ladders({"A": made_ladder(0.5, 0.6, axes), "B": made_ladder(0.2, 0.8, 0.5)}, 0.95)
     assert (found.ties == (("A",), ("B",))) is apart
     assert found.ties[0][0] == "A"
+
+
+def test_a_pair_is_the_same_whatever_is_compared_beside_it():
+    """Values, tests and letters are of one quantity; p alone is corrected, by Holm, for the number of pairs."""
+    rng = np.random.default_rng(102)
+    z = rng.normal(size=(500, 4))
+    ladders = {}
+    for k, angle in enumerate((0.7, 0.3, 0.15, 0.0, 0.0)):
+        turn = np.kron(np.eye(2), [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        ladders[f"step {k}"] = unweave.ladder(z, z @ turn + 0.2 * rng.normal(size=z.shape), quick=True)
+    found = compared_ladders(ladders, 0.95)
+    alone = [compared_ladders({n: ladders[n] for n in (d.first, d.second)}, 0.95) for d in found.differences]
+    for here, pair in zip(found.differences, (each.differences[0] for each in alone), strict=True):
+        assert (here.first, here.second) == (pair.first, pair.second)
+        assert here.difference == ladders[here.first].value - ladders[here.second].value
+        assert (here.difference, here.lower, here.upper) == (pair.difference, pair.lower, pair.upper)
+    p_values, p_alone = (
+        np.array([d.p_value for d in each]) for each in (found.differences, (a.differences[0] for a in alone))
+    )
+    assert (p_alone <= p_values).all()
+    assert (p_values <= corrected(p_alone, "holm")).all()
+    assert found.scores == {name: ladders[name].value for name in found.scores}
+    assert found.ties == (tuple(list(found.scores)[:2]), *((f"step {k}",) for k in (2, 1, 0)))
+    assert never_below(found) == found.ties[0]
 
 
 def over_steps(n_rows=400):
