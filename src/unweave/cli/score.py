@@ -397,17 +397,18 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
 
             name = Path(source).name if source.endswith(".npz") else source
             write_geometry_page(options["pictures"], name, evidence, decoded, evaluation, options["image_shape"])
-        from unweave.report.answer import caveats_of_decoders
+        from unweave.report.answer import answer_of, caveats_of_decoders
         from unweave.report.geometry import geometry_facts, geometry_table
 
         if options["as_json"]:
             facts = {"schema": "unweave.geometry/1", **plain_data(geometry_facts(decoded, options["keep"]))}
             click.echo(json.dumps(json.loads(evaluation.to_json()) | {"geometry": facts}, allow_nan=False))
         else:
-            answer = evaluation.answer
+            answer, shown = evaluation.answer, answer_of(evaluation).spectrum
+            tables = shown.tables()[1:] if shown else ()
             said = [answer["headline"], answer["identified"]] if answer["spectrum"] else []
             said.append(caveats_of_decoders(evaluation.data.decoders.get("codes")))
-            print_wide(geometry_table(decoded, evaluation, options["keep"], said))
+            print_wide(geometry_table(decoded, evaluation, options["keep"], said, tables))
 
 
 @click.command()

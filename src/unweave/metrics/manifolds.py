@@ -190,6 +190,18 @@ def shared_directions(evidence: Evidence, sampling: Sampling, sets: Sets) -> Flo
 
 
 @memoised(on="codes")
+def information_with_others(evidence: Evidence, sampling: Sampling) -> FloatArray:
+    """What every latent shares with all others together, mean over samples (d); nan if it is not known.
+
+    It is I(q_i, q_S) of A.27 with S all other latents. It needs the cosines of all samples.
+    """
+    found = geometry(evidence, sampling)
+    if found.cosines is None or found.n_latents < 2 or found.n_latents > found.n_outputs:
+        return np.full(found.n_latents, math.nan)
+    return np.asarray(gram.information_with_all_others(found.cosines[found.resolved]).mean(axis=0))
+
+
+@memoised(on="codes")
 def cross_information(evidence: Evidence, sampling: Sampling, match: str) -> tuple[Mean, int]:
     """-1/2 log(1 - cos^2) between columns of the decoder and of the reference (d x d'), mean over samples (A.33).
 

@@ -278,6 +278,7 @@ MOST_LATENTS = 40
 class LatentRow:
     """A latent of a decoder in nats: its manifold entropy, and the latent that it shares most information with.
 
+    ``with_all`` is what it shares with all others together, which may be much when it shares little with each of them.
     ``is_used`` is whether it comes before the knee of the spectrum, if there is one. A latent that does not change the
     data has no entropy.
     """
@@ -289,6 +290,7 @@ class LatentRow:
     shared: float | None
     is_used: bool
     place: int = 0  # in the decoder
+    with_all: float | None = None
 
 
 @dataclass(frozen=True)
@@ -389,7 +391,8 @@ class LatentSpectrum:
     ``drop`` is the largest one between neighbours; if it is at least 1 nat, it is the knee, and ``n_used`` latents come
     before it. ``pairs`` are those that share more than ``least_shared`` nats, largest first: 0.1, or what 5 % of random
     pairs of directions exceed, if that is more. ``rotated`` and ``random`` are the total correlation of randomly
-    rotated latents and of random directions of the same lengths.
+    rotated latents and of random directions of the same lengths. ``random_others`` is what a random direction shares
+    with all others together, on average.
     """
 
     latents: tuple[LatentRow, ...]
@@ -402,6 +405,8 @@ class LatentSpectrum:
     random: ByChance | None = None
     least_shared: float = SHARED
     units: UnitsCheck | None = None
+    sum_of_pairs: float | None = None
+    random_others: float | None = None
 
     @property
     def alone(self) -> list[str]:
@@ -454,11 +459,13 @@ class LatentSpectrum:
                 f"{number(row.entropy) or 'no effect'}{'' if row.error is None else f' ± {fixed(row.error, 2)}'}",
                 row.partner,
                 number(row.shared),
+                number(row.with_all),
                 "" if not self.has_knee else "before the knee" if row.is_used else "after the knee",
             )
             for row in self.latents[:MOST_LATENTS]
         ]
-        return TextTable(("latent", "entropy (nats)", "shares most with", "shared (nats)", "spectrum"), tuple(rows))
+        heads = ("latent", "entropy (nats)", "shares most with", "shared (nats)", "with all others", "spectrum")
+        return TextTable(heads, tuple(rows))
 
 
 def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum | None:
@@ -494,15 +501,19 @@ def _spectrum(scores: Mapping[str, Score]) -> LatentSpectrum | None:
         return None
     place, drop = largest_drop([entropies[i] for i in live])
     n_used = place if drop >= KNEE else len(live)
-    latents = []
+    latents, mutual = [], scores.get("manifold_mutual_information")
+    together = (
+        np.full(len(names), np.nan) if mutual is None else mutual.parts.get("all_others", np.full(len(names), np.nan))
+    )
     for rank, i in enumerate(order):
         known = np.where(np.isnan(matrix[i]), -np.inf, matrix[i])
         has_partner = bool(np.isfinite(matrix[i]).any())
         partner, shared = (names[int(known.argmax())], float(known.max())) if has_partner else ("", None)
         entropy, error = (entropies[i], none_if_nan(float(errors[i]))) if i in live else (None, None)
-        latents.append(LatentRow(names[i], entropy, error, partner, shared, rank < n_used, i))
+        with_all = none_if_nan(float(together[i]))
+        latents.append(LatentRow(names[i], entropy, error, partner, shared, rank < n_used, i, with_all))
     total = scores.get("manifold_total_correlation")
-    least_shared, pairs = _pairs_above_chance(names, matrix, scores.get("manifold_mutual_information"))
+    least_shared, pairs = _pairs_above_chance(names, matrix, mutual)
     return LatentSpectrum(
         latents=tuple(latents),
         n_used=n_used,
@@ -513,6 +524,10 @@ def _spectrum(scores: Mapping[str, Score]) -> LatentSpectrum | None:
         rotated=None if total is None else ByChance.of(total, "rotated_latents"),
         random=None if total is None else ByChance.of(total, "random_decoder"),
         least_shared=least_shared,
+        sum_of_pairs=none_if_nan(float(np.nansum(np.triu(matrix, 1)))) if mutual else None,
+        random_others=None
+        if mutual is None or "random_others" not in mutual.parts
+        else none_if_nan(float(mutual.parts["random_others"][0])),
     )
 
 
@@ -1066,6 +1081,12 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
     known["clear"] = (found.drop or 0.0) >= CLEAR_KNEE
     pairs = [f"{one} and {other} ({fixed(shared, 2)})" for one, other, shared in found.pairs]
     least = {"least": found.least_shared, "by_chance": found.least_shared > SHARED, "alone": found.alone}
+    together = [row.with_all for row in found.latents if row.latent in found.alone and row.with_all is not None]
+    apart = len(together) == len(found.alone) > 0 and max(together) >= max(found.least_shared, 0.005)
+    least["together"] = between(min(together), max(together)) if apart else ""
+    least |= {"n_pairs": n * (n - 1) // 2, "sum": found.sum_of_pairs, "total": found.total_correlation}
+    least["random"] = found.random_others if found.random_others and math.isfinite(found.random_others) else 0.0
+    least["rest"] = n > 2 and (found.total_correlation or 0.0) - (found.sum_of_pairs or 0.0) > SHARED
     least["near"] = all((row.shared or 0.0) < SHARED for row in found.latents)
     ends = {"first": found.latents[0].entropy, "last": found.latents[n - 1].entropy}
     places = {row.latent: row.place for row in found.latents}

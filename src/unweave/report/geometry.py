@@ -20,7 +20,7 @@ from unweave.errors import InputError, UnweaveError
 from unweave.evaluation import Evaluation
 from unweave.evidence import Evidence
 from unweave.metrics.manifolds import Spectrum, square_image, traversals
-from unweave.report.answer import answer_of
+from unweave.report.answer import TextTable
 from unweave.report.html import content_policy
 from unweave.report.terminal import WRAPPED_OF_DECODERS, number_table, text_columns
 from unweave.sentences import counted
@@ -211,20 +211,27 @@ def geometry_facts(found: Spectrum, keep: float | None = None) -> GeometryFacts:
 
 
 def geometry_table(
-    found: Spectrum, evaluation: Evaluation, keep: float | None = None, sentences: Sequence[str] = ()
+    found: Spectrum,
+    evaluation: Evaluation,
+    keep: float | None = None,
+    sentences: Sequence[str] = (),
+    tables: Sequence[TextTable] = (),
 ) -> Group:
-    """Return the totals, a table of the 30 most important latents, and the given sentences about them.
+    """Return the totals, a table of the 30 most important latents, and the given sentences and tables about them.
 
     If ``keep`` is given, a sentence says how many latents are needed to keep this number of nats.
     """
-    matrix, found_spectrum = evaluation["manifold_mutual_information"].parts["matrix"], answer_of(evaluation).spectrum
+    parts = evaluation["manifold_mutual_information"].parts
+    matrix, together = parts["matrix"], parts.get("all_others", ())
     partners = np.nan_to_num(matrix, nan=-1.0).argmax(axis=1)
-    heads, lines = ("latent", "entropy", "+-", "kept so far", "shares most with", "nats"), []
+    of_others = ["all others"] if len(together) else []
+    heads = ("latent", "entropy", "+-", "kept so far", "shares most with", "nats", *of_others)
+    lines: list[tuple[str, ...]] = []
     for rank, i in enumerate(found.order[:LATENTS_SHOWN]):
         kept = f"{found.cumulative[rank]:.3f}" if rank < len(found.cumulative) else ""
         partner = (found.names[partners[i]], f"{matrix[i, partners[i]]:.3f}") if len(found.names) > 1 else ("", "")
         entropy = (f"{found.entropies[i]:.3f}", f"{found.standard_errors[i]:.3f}")
-        lines.append((found.names[i], *entropy, kept, *partner))
+        lines.append((found.names[i], *entropy, kept, *partner, *(f"{each:.3f}" for each in together[i : i + 1])))
     rest = len(found.names) - LATENTS_SHOWN
     are = "is" if rest == 1 else "are"
     return Group(
@@ -234,10 +241,7 @@ def geometry_table(
         *([Text(KEPT, style="dim")] if len(found.names) > 1 else []),
         *([Text(_answer(found, keep))] if keep is not None else []),
         *(Text(sentence) for sentence in sentences),
-        *(
-            text_columns(table, wrapped=WRAPPED_OF_DECODERS)
-            for table in (found_spectrum.tables() if found_spectrum else ())[1:]
-        ),
+        *(text_columns(table, wrapped=WRAPPED_OF_DECODERS) for table in tables),
         *(Text(sentence, style="dim") for sentence in evaluation.notes),
     )
 

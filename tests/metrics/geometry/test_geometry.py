@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 import unweave.metrics.manifolds
 from unweave import Evidence, InputError, Spectrum, UnweaveError, spectrum
 from unweave.estimators import GaussianMixture, IndependentPrior
-from unweave.estimators.geometry import HALF_LOG_2PI_E, random_pair_information, random_total_correlation_interval
+from unweave.estimators.geometry import (
+    HALF_LOG_2PI_E,
+    random_others,
+    random_pair_information,
+    random_total_correlation_interval,
+)
 from unweave.evidence import Jacobians
 from unweave.metrics import (
     manifold_cross_mutual_information,
@@ -505,3 +510,32 @@ def test_deviations_that_cannot_be_known_are_asked_for():
         standardised(varying, [[1.0]])
     with pytest.raises(InputError, match="2 deviations for 3 outputs"):
         manifold_entropy(standardised(varying, [1.0, 2.0]))
+
+
+@given(SEEDS)
+@settings(max_examples=20, deadline=None)
+def test_what_a_latent_shares_with_all_others_is_that_of_the_two_sets(seed):
+    jacobians = random_jacobians(seed)
+    together = manifold_mutual_information(jacobians).parts["all_others"]
+    for i in range(5):
+        rest = [k for k in range(5) if k != i]
+        assert together[i] == pytest.approx(manifold_mutual_information(jacobians, sets=[i, rest]).raw)
+
+
+def test_all_others_of_a_linear_decoder_follow_from_least_squares():
+    matrix = np.random.default_rng(0).normal(size=(7, 4))
+    rest = matrix[:, 1:]
+    residual = matrix[:, 0] - rest @ np.linalg.lstsq(rest, matrix[:, 0], rcond=None)[0]
+    expected = -np.log(np.linalg.norm(residual) / np.linalg.norm(matrix[:, 0]))  # -1/2 log(1 - R^2)
+    assert manifold_mutual_information(matrix).parts["all_others"][0] == pytest.approx(expected)
+    assert np.isnan(manifold_mutual_information(np.ones((3, 2))).parts["all_others"]).all()
+    assert np.isnan(manifold_mutual_information(np.eye(2, 3)).parts["all_others"]).all()  # more latents than outputs
+
+
+def test_random_directions_share_with_all_others_what_they_span():
+    draws = np.random.default_rng(0).normal(size=(2000, 6, 4))
+    draws = np.array([manifold_mutual_information(each).parts["all_others"][0] for each in draws])
+    mean, exceeded = random_others(6, 3)
+    assert draws.mean() == pytest.approx(mean, rel=0.05)
+    assert (draws > exceeded).mean() == pytest.approx(0.05, abs=0.015)
+    assert random_others(3, 3).tolist() == [math.inf, math.inf]

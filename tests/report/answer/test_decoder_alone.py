@@ -103,7 +103,7 @@ def test_pairs_are_those_above_chance_in_as_many_outputs():
     assert answer.spectrum.alone == [f"latent {i}" for i in range(2, 8)]
     assert "Pairs that share more than 0.29 nats, which 5 % of pairs of random directions exceed" in answer.identified
     assert "latent 2, latent 3," in answer.identified
-    assert answer.identified.endswith("no more than that with any other latent.")
+    assert answer.identified.endswith("no more than that with any other single latent.")
     many = answer_of(unweave.evaluate(decoder=np.vstack([pairs, np.zeros((4000, 8))])))
     assert [pair[:2] for pair in many.spectrum.pairs] == [("latent 0", "latent 1"), ("latent 2", "latent 3")]
     assert "Pairs that share more than 0.10 nats: " in many.identified
@@ -225,3 +225,21 @@ def test_units_are_not_asked_of_images_and_not_known_from_jacobians_that_vary():
     varying = unweave.evaluate(decoder=np.random.default_rng(0).normal(size=(20, 5, 3)))
     assert "Jacobians alone do not say how much each output varies" in answer_of(varying).headline
     assert unweave.Evaluation.from_json(varying.to_json()) == varying
+
+
+def test_a_latent_that_shares_little_with_each_may_share_much_with_all_others():
+    n_others = 6
+    jacobian = np.eye(8)[:, : n_others + 1]
+    jacobian[:, n_others] = [0.4] * n_others + [0.2, 0.0]  # 1 - R^2 = .04, and its cosine with each other one is .4
+    shared = {"one": -0.5 * np.log(1 - 0.16), "all": -0.5 * np.log(0.04)}
+    evaluation = unweave.evaluate(decoder=jacobian)
+    found = answer_of(evaluation).spectrum
+    last = next(row for row in found.latents if row.latent == "latent 6")
+    assert (last.shared, last.with_all) == pytest.approx((shared["one"], shared["all"]))
+    assert found.pairs == ()
+    assert (found.sum_of_pairs, found.total_correlation) == pytest.approx((n_others * shared["one"], shared["all"]))
+    for text in (str(evaluation), evaluation.to_markdown(), evaluation.to_html(), evaluation._repr_html_()):
+        flat = " ".join(text.split())
+        assert "1.61" in flat
+        assert "with all others together, each shares" in flat
+        assert "The 21 pairs add up to 0.52 of the 1.61 nats; the rest shows only when more than two" in flat
