@@ -191,6 +191,13 @@ def test_a_mistake_in_ones_own_code_is_one_sentence(coupling, words, sentence):
     assert sentence in " ".join(result.output.split())
 
 
+def test_names_of_outputs(tmp_path):
+    np.save(tmp_path / "j.npy", np.array([[[0.5, 0.0], [-2.0, 0.25]]]))
+    flat = " ".join(run(str(tmp_path / "j.npy"), "--output-names", "flow,heat").output.split())
+    assert "change by flow heat" in flat
+    assert "latent 0 +0.5 (0.5) \N{MINUS SIGN}2 (2)" in flat
+
+
 def test_a_picture(tmp_path):
     pytest.importorskip("matplotlib")
     assert run(TORUS, "--samples", "20", "--picture", str(tmp_path / "s.png")).exit_code == 0

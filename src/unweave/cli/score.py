@@ -348,6 +348,7 @@ def explain(name: str, as_json: bool) -> None:
 @option("--latent-size", "Number of latents, if the decoder does not state it.", click.IntRange(1))
 @option("--samples", "Number of latents to draw.", click.IntRange(1), default=1000)
 @option("--seed", "Seed of the latents.", click.IntRange(0), default=0)
+@option("--output-names NAMES", "Names of the outputs, separated by commas.")
 @option("--standardise", "Scale every output to unit variance, as for outputs with different units.", is_flag=True)
 @option("--keep NATS", "Print how many latents are needed to keep this many nats.", float)
 @option("--picture", "Write the spectrum to this file (.png, .pdf, .svg).", A_PATH)
@@ -373,10 +374,12 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         from unweave.metrics.manifolds import spectrum, standardised
 
         other = None if reference is None else read_decoder(reference, latent_size)
-        evidence = Evidence(decoder=read_decoder(source, latent_size), reference=other)
+        names = names_in(options["output_names"]) or None
+        evidence = Evidence(decoder=read_decoder(source, latent_size), reference=other, output_names=names)
         if options["standardise"]:
             scaled = standardised(evidence, rng=options["seed"])
-            evidence = Evidence(decoder=scaled, reference=other and standardised(other, scaled.deviations))
+            other = other and standardised(other, scaled.deviations)
+            evidence = Evidence(decoder=scaled, reference=other, output_names=names)
         try:
             decoded = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
         except (UnweaveError, ModuleNotFoundError):

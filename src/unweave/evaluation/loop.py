@@ -700,6 +700,17 @@ def _described(chosen: Mapping[str, tuple[Any, ...]]) -> DecoderDescription:
     prior, n_samples = options.get("prior", StandardNormal()), options.get("n_samples", 1000)
     found = geometry(evidence, Sampling(prior, n_samples, seed or 0))
     known = DecoderDescription(found.n_outputs, isinstance(evidence.decoder, StandardisedOutputs))
+    if evidence.output_names and len(evidence.output_names) != found.n_outputs:
+        raise InputError(
+            f"There are {len(evidence.output_names)} output_names for {found.n_outputs} outputs: pass one for each."
+        )
+    if found.squares is not None:
+        known = dataclasses.replace(
+            known,
+            outputs=evidence.output_names or tuple(f"output {k}" for k in range(found.n_outputs)),
+            mean_effects=tuple(map(tuple, found.tangents.T.tolist())),
+            effects=tuple(map(tuple, np.sqrt(found.squares).T.tolist())),
+        )
     if known.is_standardised or image_shape_of(found.n_outputs):
         return known
     scaled = result_or_reason(lambda: standardised(evidence, prior=prior, rng=seed or 0), "standardised")

@@ -604,11 +604,16 @@ class DecoderDescription:
 
     ``deviations`` are those of the outputs under the prior; there are none, and no scores, for images, whose outputs
     have one unit, and where they cannot be measured. ``is_standardised`` is whether the decoder was given so scaled.
+    Of at most 20 outputs, ``mean_effects`` and ``effects`` (latents x outputs) are the mean and the root mean square of
+    the change of each output per unit of each latent.
     """
 
     n_outputs: int
     is_standardised: bool
     deviations: tuple[float, ...] = ()
+    outputs: tuple[str, ...] = ()
+    mean_effects: tuple[tuple[float, ...], ...] = ()
+    effects: tuple[tuple[float, ...], ...] = ()
     standardised: dict[str, Score] = field(default_factory=dict)
     problem: Finding | None = None
 

@@ -26,6 +26,7 @@ KEPT_BYTES = 256 * 2**20
 CACHED_NUMBERS = 2**17
 N_OUTPUT_DRAWS, DRAWS_AT_ONCE = 10_000, 1000
 FEWEST_PIXELS = 64
+MOST_OUTPUTS = 20  # outputs for which the effect of each latent is kept
 Sets = tuple[tuple[int, ...], ...]
 
 # fields of the card that the metrics of geometry have in common
@@ -55,7 +56,8 @@ class Geometry:
     ``log_lengths`` (n x d) is log |J_i|. ``log_directions`` (n) is 1/2 log det of the cosines between columns, so that
     log |J| is the sum of all log lengths and of this. ``information`` is -1/2 log(1 - cos^2) of every pair of latents
     (d x d, mean over samples), and ``mean_information`` (n) is its mean over pairs. ``tangents`` (D x d) is the mean
-    Jacobian. ``cosines`` (n x d x d) is None where it would need too much memory.
+    Jacobian, and ``squares`` that of its squares for at most 20 outputs. ``cosines`` (n x d x d) is None where it
+    would need too much memory.
 
     Where outputs are saturated, derivatives may be 0 or linearly dependent to machine precision. Samples with such zero
     columns are left out, and ``used`` marks the other n among all samples drawn. Of these n, ``resolved`` marks the
@@ -71,6 +73,7 @@ class Geometry:
     cosines: FloatArray | None
     used: NDArray[np.bool_]
     resolved: NDArray[np.bool_]
+    squares: FloatArray | None = None
 
     @property
     def n_latents(self) -> int:
@@ -96,12 +99,13 @@ def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
     kept: list[FloatArray] = []
     # one mean for each pattern of lost directions: only the whole sample shows which patterns are due to the decoder
     information: dict[bytes, RunningMean] = {}
-    tangent_sum, n_rows, keep = None, 0, True
+    tangent_sum, squares, n_rows, keep = None, np.zeros(()), 0, True
     jacobians = jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence))
     for block in (part for whole in jacobians for part in _cut(whole)):
         n_rows += len(block)
         with np.errstate(over="ignore"):
             tangent_sum = block.sum(axis=0) + (0.0 if tangent_sum is None else tangent_sum)
+            squares = squares + np.square(block).sum(axis=0) if block.shape[1] <= MOST_OUTPUTS else squares
         scaled, log_scales = gram.scaled(block)
         gram_block = gram.grams(scaled)
         lengths.append(gram.log_lengths(gram_block) + log_scales[:, None])
@@ -134,6 +138,7 @@ def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
         np.concatenate(kept)[used] if kept else None,
         used,
         resolved,
+        squares / n_rows if squares.ndim else None,
     )
 
 
@@ -361,7 +366,8 @@ class Spectrum:
 
     ``order`` lists the latents from the most to the least important. ``cumulative`` is the joint entropy H(q_S) of the
     first 1, 2, ... latents in that order; it counts shared information once. ``tangents`` (D x d) is the mean Jacobian,
-    whose columns show how each latent changes the data (000, E.2). ``rotated_total_correlation`` is that of the same
+    whose columns show how each latent changes the data (000, E.2), and ``rms_tangents`` its root mean square, in which
+    signs do not cancel (None for more than 20 outputs). ``rotated_total_correlation`` is that of the same
     Jacobians after a random rotation of the latents, to which ``total_correlation`` can be compared. Entropies depend
     on the units of the outputs, and no value says whether the latents are the true factors. ``cumulative`` falls where
     a latent adds less than 0 nats.
@@ -374,6 +380,7 @@ class Spectrum:
     total_correlation: float
     tangents: FloatArray
     rotated_total_correlation: float = math.nan
+    rms_tangents: FloatArray | None = None
 
     def __repr__(self) -> str:
         high, low = self.sorted_entropies[[0, -1]]
@@ -548,6 +555,7 @@ def spectrum(
         total_correlation=float(-found.log_directions[found.resolved].mean()),
         tangents=found.tangents,
         rotated_total_correlation=float(rotated_total_correlation(evidence, sampling)[0]),
+        rms_tangents=None if found.squares is None else np.sqrt(found.squares),
     )
 
 

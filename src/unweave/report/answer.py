@@ -317,6 +317,49 @@ class ByChance:
         return cls(value, low, high, "less" if less else "more" if more else "as much")
 
 
+OUTPUTS_IN_TABLE = 6
+
+
+@dataclass(frozen=True)
+class LatentEffects:
+    """The change of each output per unit of each latent (latents x outputs), the most important latents first.
+
+    ``mean`` has signs and may cancel; ``size`` is the root mean square.
+    """
+
+    latents: tuple[str, ...]
+    outputs: tuple[str, ...]
+    mean: tuple[tuple[float, ...], ...]
+    size: tuple[tuple[float, ...], ...]
+
+    def tables(self) -> tuple[TextTable, ...]:
+        """Mean and, in brackets, root mean square; six outputs in a table."""
+        of_latents = list(zip(self.latents, self.mean, self.size, strict=True))[:MOST_LATENTS]
+        starts = range(0, len(self.outputs), OUTPUTS_IN_TABLE)
+        return tuple(
+            TextTable(
+                ("change by", *self.outputs[start : start + OUTPUTS_IN_TABLE]),
+                tuple(
+                    (
+                        latent,
+                        *(f"{signed(mean[k])} ({brief(size[k])})" for k in range(start, len(mean))[:OUTPUTS_IN_TABLE]),
+                    )
+                    for latent, mean, size in of_latents
+                ),
+            )
+            for start in starts
+        )
+
+
+def signed(value: float) -> str:
+    """A number with its sign and about three significant digits.
+
+    >>> signed(0.5), signed(-1.25), signed(0.0)
+    ('+0.5', '−1.25', '0')
+    """
+    return f"{'+' if value > 0 else ''}{brief(value)}"
+
+
 CLEARLY_APART = 0.05  # nats; smaller differences of entropy do not count as an order
 
 
@@ -407,6 +450,7 @@ class LatentSpectrum:
     units: UnitsCheck | None = None
     sum_of_pairs: float | None = None
     random_others: float | None = None
+    effects: LatentEffects | None = None
 
     @property
     def alone(self) -> list[str]:
@@ -448,8 +492,9 @@ class LatentSpectrum:
         return self.n_used < len(self.latents) - self.n_dead
 
     def tables(self) -> tuple[TextTable, ...]:
-        """The latents, and which statements about them depend on the units of the outputs."""
-        return (self.table(), *([self.units.table()] if self.units else []))
+        """The latents, what they do to each output, and which statements depend on the units of the outputs."""
+        effects = self.effects.tables() if self.effects else ()
+        return (self.table(), *effects, *([self.units.table()] if self.units else []))
 
     def table(self) -> TextTable:
         """One row for each latent, most important first: entropy and standard error, and what it shares; in nats."""
@@ -474,7 +519,14 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum |
     if evaluation.data.factors or "manifold_entropy" not in scores:
         return None
     found, described = _spectrum(scores), evaluation.data.decoders.get(representation)
-    if found is None or described is None or "manifold_entropy" not in described.standardised:
+    if found is None or described is None:
+        return found
+    if described.effects:
+        places = [row.place for row in found.latents]
+        rows = [tuple(each[i] for i in places) for each in (described.mean_effects, described.effects)]
+        names = tuple(row.latent for row in found.latents)
+        found = replace(found, effects=LatentEffects(names, described.outputs, rows[0], rows[1]))
+    if "manifold_entropy" not in described.standardised:
         return found
     scaled = _spectrum(described.standardised)
     return found if scaled is None else replace(found, units=UnitsCheck.of(found, scaled, described.deviations))
@@ -1092,7 +1144,12 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
     places = {row.latent: row.place for row in found.latents}
     can_decode = bool(evaluation.data.traversals.get(representation))
     steps = tuple(
-        say("look_at_pair", pair=pair[:2], places=[str(places[name]) for name in pair[:2]], can_decode=can_decode)
+        say(
+            "look_at_pair",
+            pair=pair[:2],
+            places=", ".join(str(places[name]) for name in pair[:2]),
+            can_decode=can_decode,
+        )
         for pair in found.pairs[:2]
     )
     headline = say("spectrum", used=used, **known) + (say("dead_latents", names=dead, n=len(dead)) if dead else "")

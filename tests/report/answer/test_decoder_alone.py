@@ -127,7 +127,7 @@ def test_the_page_has_the_pairs_the_caveats_and_how_to_compare_a_pair(found):
     for said in (text, " ".join(page.split())):
         assert "depend on the units of the outputs" in said
         assert "not whether the latents are true factors" in said
-        assert "unweave.metrics.manifolds.traversals of the latents 0 and 1" in said
+        assert "unweave.metrics.manifolds.traversals(decoder, (0, 1))" in said
 
 
 @pytest.mark.parametrize("given", ["decoder", "Jacobians"])
@@ -243,3 +243,39 @@ def test_a_latent_that_shares_little_with_each_may_share_much_with_all_others():
         assert "1.61" in flat
         assert "with all others together, each shares" in flat
         assert "The 21 pairs add up to 0.52 of the 1.61 nats; the rest shows only when more than two" in flat
+
+
+SIGNED = np.array([[0.5, 0.0], [-2.0, 0.25], [0.0, -4.0]])
+SENSOR_NAMES = ["flow", "heat", "level"]
+
+
+def test_what_each_latent_does_to_each_output_is_the_matrix_of_a_linear_decoder():
+    evaluation = unweave.evaluate(decoder=SIGNED, output_names=SENSOR_NAMES)
+    effects, described = answer_of(evaluation).spectrum.effects, evaluation.data.decoders["codes"]
+    assert described.outputs == effects.outputs == tuple(SENSOR_NAMES)
+    assert described.mean_effects == ((0.5, -2.0, 0.0), (0.0, 0.25, -4.0))
+    assert effects.latents == ("latent 1", "latent 0")
+    assert effects.mean == ((0.0, 0.25, -4.0), (0.5, -2.0, 0.0))
+    assert effects.size == ((0.0, 0.25, 4.0), (0.5, 2.0, 0.0))
+    for text in (str(evaluation), evaluation.to_markdown(), evaluation.to_html(), evaluation._repr_html_()):
+        assert all(name in text for name in SENSOR_NAMES)
+        flat = re.sub("<[^>]*>|[|]", " ", text)
+        assert "+0.25 (0.25) \N{MINUS SIGN}4 (4)" in " ".join(flat.split())
+    assert json.loads(evaluation.to_json())["answer"]["spectrum"]["effects"]["mean"][0] == [0.0, 0.25, -4.0]
+
+
+def test_effects_whose_signs_cancel_keep_their_size_and_many_outputs_have_none():
+    both = np.stack([np.diag([2.0, 1.0]), np.diag([-2.0, 1.0])])
+    effects = answer_of(unweave.evaluate(decoder=both)).spectrum.effects
+    assert effects.outputs == ("output 0", "output 1")
+    assert (effects.mean, effects.size) == (((0.0, 0.0), (0.0, 1.0)), ((2.0, 0.0), (0.0, 1.0)))
+    assert unweave.spectrum(both).rms_tangents.tolist() == [[2.0, 0.0], [0.0, 1.0]]
+    wide = np.random.default_rng(0).normal(size=(21, 2))
+    assert answer_of(unweave.evaluate(decoder=wide)).spectrum.effects is None
+    assert answer_of(unweave.evaluate(decoder=wide[:20])).spectrum.effects.tables()[-1].heads == (
+        "change by",
+        "output 18",
+        "output 19",
+    )
+    with pytest.raises(unweave.InputError, match="There are 3 output_names for 2 outputs"):
+        unweave.evaluate(decoder=both, output_names=SENSOR_NAMES)
