@@ -393,7 +393,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         if options["picture"]:
             from unweave.report.figures.geometry import save, spectrum_figure
 
-            knee = decoded.knee[0] if len(decoded.names) > 1 else None
+            knee = decoded.knee and decoded.knee[0]
             save(spectrum_figure({source: decoded.entropies}, knee=knee, names=decoded.names), options["picture"])
         if options["pictures"]:
             from unweave.report.geometry import write_geometry_page

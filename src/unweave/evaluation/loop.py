@@ -517,6 +517,7 @@ def _run(
         for (name, evidence, label, entry, seed), seconds in zip(jobs, expected, strict=True):
             shown.step(f"{label} of {name}" if len(evidences) > 1 else label, seconds)
             rows.append(_row(name, evidence, label, entry, seed))
+        _refuse_failed_decoders(rows, evidences)
         if not checks.quick:
             shown.results(_first_results(rows))
             rows, known = with_checks(
@@ -678,6 +679,13 @@ def _latent_traversals(evidence: Evidence, entropy: Score) -> tuple[Traversal, .
         Traversal(names[i], TRAVERSED, tuple(tuple(map(tuple, each)) for each in of_one.tolist()))
         for i, of_one in zip(order.tolist(), shown, strict=True)
     )
+
+
+def _refuse_failed_decoders(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> None:
+    """Raise an error if no metric of a decoder alone could be computed: there is nothing else to show."""
+    alone = all(each.decoder is not None and not each.n_rows for each in evidences.values())
+    if alone and all(row.score is None for row in rows):
+        raise InputError(str(rows[0].problem))
 
 
 OF_SETS = ("dimensions", "sets", "partition")  # options for which a score is not about single latents

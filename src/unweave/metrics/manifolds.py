@@ -26,6 +26,7 @@ KEPT_BYTES = 256 * 2**20
 CACHED_NUMBERS = 2**17
 N_OUTPUT_DRAWS, DRAWS_AT_ONCE = 10_000, 1000
 FEWEST_PIXELS = 64
+KNEE = 1.0  # smallest drop of entropy that separates latents: the latent changes the data 2.7 times as much
 MOST_OUTPUTS = 20  # outputs for which the effect of each latent is kept
 Sets = tuple[tuple[int, ...], ...]
 
@@ -434,9 +435,18 @@ class Spectrum:
         return gram.random_total_correlation(n_outputs, n_latents) if n_latents <= n_outputs else math.nan
 
     @property
-    def knee(self) -> tuple[int, float]:
+    def largest_drop(self) -> tuple[int, float]:
         """Number of sorted latents before the largest drop in entropy, and the drop in nats; (1, nan) if d is 1."""
         return largest_drop(self.sorted_entropies)
+
+    @property
+    def knee(self) -> tuple[int, float] | None:
+        """The largest drop if it is at least 1 nat, and otherwise None: the latents after it hardly change the data.
+
+        >>> spectrum(np.diag([5.0, 4.0, 0.1])).knee[0], spectrum(np.eye(3)).knee
+        (2, None)
+        """
+        return self.largest_drop if self.largest_drop[1] >= KNEE else None
 
 
 def largest_drop(entropies: Sequence[float] | FloatArray) -> tuple[int, float]:

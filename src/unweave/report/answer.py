@@ -24,7 +24,7 @@ from unweave.evaluation.results import DecoderDescription, EvaluationData, Group
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.rungs import PRESENT
-from unweave.metrics.manifolds import largest_drop
+from unweave.metrics.manifolds import KNEE, largest_drop
 from unweave.score import Score
 from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say, texts
 from unweave.trust.comparison import Comparison, Difference, never_below
@@ -266,8 +266,8 @@ def identified_up_to(rows: Sequence[FactorRow]) -> str:
     return say("identified_up_to" if well else "identified_not", **found, well=WELL)
 
 
-KNEE = 1.0  # smallest drop of entropy that separates latents: the latent changes the data 2.7 times as much
 CLEAR_KNEE = 1.5  # a smaller knee is borderline
+GRADUAL = 3.0  # nats; a fall by so much without a knee means that latents differ, though no number of them stands out
 
 SHARED = 0.1  # smallest information, in nats, for which two latents are said to share directions, if chance is below
 
@@ -1130,6 +1130,9 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
     n, used = len(found.latents) - found.n_dead, [row.latent for row in found.latents[: found.n_used]]
     dead = [row.latent for row in found.latents[n:]]
     known = {"n": n, "n_used": found.n_used, "drop": found.drop, "knee": found.has_knee}
+    ends = {"first": found.latents[0].entropy, "last": found.latents[n - 1].entropy}
+    fall = (ends["first"] or 0.0) - (ends["last"] or 0.0)
+    known |= {"gradual": fall >= GRADUAL, "fall": fall}
     known["clear"] = (found.drop or 0.0) >= CLEAR_KNEE
     pairs = [f"{one} and {other} ({fixed(shared, 2)})" for one, other, shared in found.pairs]
     least = {"least": found.least_shared, "by_chance": found.least_shared > SHARED, "alone": found.alone}
@@ -1140,7 +1143,6 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
     least["random"] = found.random_others if found.random_others and math.isfinite(found.random_others) else 0.0
     least["rest"] = n > 2 and (found.total_correlation or 0.0) - (found.sum_of_pairs or 0.0) > SHARED
     least["near"] = all((row.shared or 0.0) < SHARED for row in found.latents)
-    ends = {"first": found.latents[0].entropy, "last": found.latents[n - 1].entropy}
     places = {row.latent: row.place for row in found.latents}
     can_decode = bool(evaluation.data.traversals.get(representation))
     steps = tuple(
@@ -1177,7 +1179,7 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
 
 def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...]) -> str:
     if not evaluation.data.factors:
-        return say("no_factors")
+        return say("no_factors" if evaluation.data.n_rows else "no_entropies")
     if not any(row.counts for row in rows):
         return say("no_factor_table", problem=_ladder_problem(evaluation, representation))
     implied = [row.factor for row in rows if row.rung == "implied"]

@@ -65,7 +65,6 @@ def geometry_page(
         "image": " x ".join(map(str, shape)),
         "total correlation": f"{found.total_correlation:.3f} nats",
         **{name: f"{value:.3f} nats" for name, value in by_chance.items() if not math.isnan(value)},
-        "effective dimension": f"{found.effective_dimension:.2f}",
     }
     return environment.get_template("geometry.html.j2").render(
         name=name, facts=facts, sections=sections, policy=content_policy
@@ -117,13 +116,14 @@ def _sections(
     from unweave.report.figures.geometry import information_figure, spectrum_figure, tangent_figure, traversal_figure
 
     shown = found.order[:MOST_LATENTS]
-    (place, drop), count = found.knee, len(found.names)
+    (place, drop), count = found.largest_drop, len(found.names)
     knee = f" The largest drop is {drop:.2f} nats, after {place} of {count} latents." if count > 1 else ""
+    knee += "" if found.knee or count == 1 else " It is no knee, which is a drop of at least 1 nat."
     yield PictureSection(
         "How much each latent changes the image",
         "The manifold entropy of each latent in nats, sorted (strong line) and in the order of the decoder (faint "
         f"line). A latent with 1 nat more changes the image 2.7 times as much.{knee}",
-        _embedded(spectrum_figure({"sorted": found.entropies}, knee=place if count > 1 else None)),
+        _embedded(spectrum_figure({"sorted": found.entropies}, knee=found.knee and place)),
     )
     grey = found.tangents.reshape(*shape, -1).mean(axis=0).reshape(shape[1] * shape[2], -1)
     yield PictureSection(
@@ -200,8 +200,8 @@ def geometry_facts(found: Spectrum, keep: float | None = None) -> GeometryFacts:
         latents=tuple(found.names[i] for i in found.order),
         kept_so_far=tuple(found.cumulative.tolist()),
         effective_dimension=found.effective_dimension,
-        largest_drop=found.knee[1],
-        n_before_drop=found.knee[0],
+        largest_drop=found.largest_drop[1],
+        n_before_drop=found.largest_drop[0],
         total_correlation=found.total_correlation,
         rotated_total_correlation=found.rotated_total_correlation,
         random_total_correlation=found.random_total_correlation,
@@ -247,7 +247,7 @@ def geometry_table(
 
 
 def _heading(found: Spectrum, evaluation: Evaluation) -> str:
-    size, (position, drop) = len(found.names), found.knee
+    size, (position, drop) = len(found.names), found.largest_drop
     lines = [f"{counted(found.tangents.shape[0], 'output')}, {counted(size, 'latent')}; all values in nats"]
     for row in evaluation.rows:
         if row.score is None or row.metric == "manifold_entropy":
@@ -260,9 +260,9 @@ def _heading(found: Spectrum, evaluation: Evaluation) -> str:
             lines.append(f"{'  with randomly rotated latents':<36}{found.rotated_total_correlation:.3f}")
         if row.metric == "manifold_total_correlation" and found.random_total_correlation >= 0 and size > 1:
             lines.append(f"{'  with random directions':<36}{found.random_total_correlation:.3f}")
-    lines.append(f"{'effective dimension':<36}{found.effective_dimension:.2f} of {size}")
     if size > 1:
-        lines.append(f"{'largest drop':<36}{drop:.3f} after {counted(position, 'latent')}")
+        no_knee = "" if found.knee else ", which is no knee (at least 1 nat)"
+        lines.append(f"{'largest drop':<36}{drop:.3f} after {counted(position, 'latent')}{no_knee}")
     return "\n".join(lines)
 
 

@@ -382,7 +382,7 @@ def test_fewer_outputs_than_latents_are_a_caveat_of_the_shared_information(n_out
 def test_the_torus_is_sorted_as_it_was_made():
     found = spectrum(Torus(), n_samples=500)
     assert found.order == list(range(20))
-    assert found.knee[0] == 10  # the angles have larger entropies than the radii
+    assert found.largest_drop[0] == 10  # the angles have larger entropies than the radii
     assert found.total_correlation == pytest.approx(0.0, abs=1e-9)
     assert 1 < found.effective_dimension < 10
 
@@ -436,7 +436,7 @@ def test_limits_of_a_known_spectrum():
     entropies, cumulative = np.array([3.0, 1.0, 2.5]), np.array([3.0, 5.0, 4.5])
     found = Spectrum(("a", "b", "c"), entropies, np.zeros(3), cumulative, 0.0, np.eye(3))
     assert (found.order, found.sorted_entropies.tolist()) == ([0, 2, 1], [3.0, 2.5, 1.0])
-    assert found.knee == (2, 1.5)
+    assert found.largest_drop == found.knee == (2, 1.5)
     assert [found.n_for(nats) for nats in (3.0, 3.1, 5.0)] == [1, 2, 2]
     assert [found.n_above(nats) for nats in (3.0, 2.5, 2.4, 0.0)] == [0, 1, 2, 3]
     with pytest.raises(InputError, match=r"keeps 5\.1 nats: the first 2 latents keep the most, 5 nats"):
@@ -446,7 +446,8 @@ def test_limits_of_a_known_spectrum():
 
 
 def test_one_latent_has_no_knee():
-    n_latents, fall = spectrum(np.eye(3)[:, :1]).knee
+    assert spectrum(np.eye(3)[:, :1]).knee is None
+    n_latents, fall = spectrum(np.eye(3)[:, :1]).largest_drop
     assert n_latents == 1
     assert np.isnan(fall)
 
@@ -539,3 +540,10 @@ def test_random_directions_share_with_all_others_what_they_span():
     assert draws.mean() == pytest.approx(mean, rel=0.05)
     assert (draws > exceeded).mean() == pytest.approx(0.05, abs=0.015)
     assert random_others(3, 3).tolist() == [math.inf, math.inf]
+
+
+@pytest.mark.parametrize(("drop", "is_knee"), [(0.9, False), (1.01, True)])
+def test_a_knee_is_a_drop_of_one_nat(drop, is_knee):
+    found = spectrum(np.diag(np.exp([drop, 0.0])))
+    assert found.largest_drop == (1, pytest.approx(drop))
+    assert found.knee == (found.largest_drop if is_knee else None)

@@ -159,7 +159,7 @@ def test_latents_without_effect_are_named_and_drawn_without_a_bar():
     evaluation = unweave.evaluate(decoder=decoder)
     answer = answer_of(evaluation)
     assert [row.entropy is None for row in answer.spectrum.latents] == [False, False, True, True]
-    assert "has no knee. latent 0 and latent 3 do not change the data. All of this" in answer.headline
+    assert "at least 1 nat. latent 0 and latent 3 do not change the data. All of this" in answer.headline
     section = evaluation.to_html().split('id="answer"')[1].split("</section>")[0]
     assert "no effect" in section
     assert not re.search(r"\binf\b", section)
@@ -279,3 +279,17 @@ def test_effects_whose_signs_cancel_keep_their_size_and_many_outputs_have_none()
     )
     with pytest.raises(unweave.InputError, match="There are 3 output_names for 2 outputs"):
         unweave.evaluate(decoder=both, output_names=SENSOR_NAMES)
+
+
+def test_a_decoder_of_which_nothing_can_be_computed_is_an_error():
+    class Failing(Linear):
+        """A decoder without derivatives."""
+
+        def jacobian_blocks(self, latents):
+            yield np.full((len(latents), 16, 4), np.nan)
+
+    for call in (lambda: unweave.evaluate(decoder=Failing()), lambda: unweave.spectrum(Failing())):
+        with pytest.raises(unweave.InputError, match="derivative with respect to latent 0 is nan"):
+            call()
+    answer = answer_of(unweave.evaluate(decoder=np.eye(2), metrics=["manifold_total_correlation"]))
+    assert answer.headline.startswith("The manifold entropies were not computed")
