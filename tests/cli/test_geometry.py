@@ -208,6 +208,13 @@ def test_without_a_knee_all_latents_count_everywhere(tmp_path):
     assert "fall by 3.60 nats gradually, by at most 0.90" in " ".join(run(str(tmp_path / "steps.npy")).output.split())
 
 
+def test_the_page_of_a_decoder_is_that_of_python(tmp_path):
+    page = tmp_path / "flow.html"
+    assert run(TORUS, "--samples", "50", "--html", str(page)).exit_code == 0
+    assert "What each latent does to the outputs" in page.read_text()
+    assert "there is no folder" in run(TORUS, "--html", str(tmp_path / "none" / "flow.html")).output
+
+
 def test_a_picture(tmp_path):
     pytest.importorskip("matplotlib")
     assert run(TORUS, "--samples", "20", "--picture", str(tmp_path / "s.png")).exit_code == 0

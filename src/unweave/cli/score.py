@@ -352,6 +352,7 @@ def explain(name: str, as_json: bool) -> None:
 @option("--standardise", "Scale every output to unit variance, as for outputs with different units.", is_flag=True)
 @option("--keep NATS", "Print how many latents are needed to keep this many nats.", float)
 @option("--picture", "Write the spectrum to this file (.png, .pdf, .svg).", A_PATH)
+@option("--html FILE", "Write the report as one HTML page.", A_PATH)
 @option("--pictures", "Write a page of pictures of a decoder of images (.html).", A_PATH)
 @option("--image-shape C,H,W", "Shape of an image, if it is not square.", callback=image_shape_in)
 @json_option
@@ -364,6 +365,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
     with one_sentence_errors():
         check_picture(options["picture"])
         check_page(options["pictures"])
+        check_writable(options["html"])
         from functools import partial
 
         from unweave.codec import plain_data
@@ -390,6 +392,8 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
         chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
         evaluation = evaluate(evidence, metrics=chosen, seed=options["seed"])
+        if options["html"]:
+            evaluation.to_html(options["html"])
         if options["picture"]:
             from unweave.report.figures.geometry import save, spectrum_figure
 

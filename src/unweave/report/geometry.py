@@ -106,7 +106,7 @@ def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:
         return inferred
     raise InputError(
         f"A decoder with {n_outputs} outputs does not return square images with 1 or 3 channels: state their shape "
-        "with --image-shape CHANNELS,HEIGHT,WIDTH."
+        "with --image-shape CHANNELS,HEIGHT,WIDTH, or write the page of outputs that are no image with --html."
     )
 
 
