@@ -106,7 +106,7 @@ def test_outputs_of_unit_variance(tmp_path):
     assert "the values depend on the units of the outputs" in flat
     content = json.loads(scaled.output)
     assert content["geometry"]["latents"] == ["latent 1", "latent 0"]
-    assert content["data"]["decoders"]["codes"]["is_standardised"]
+    assert content["data"]["decoders"]["decoder"]["is_standardised"]
     assert "Every output was scaled to unit variance" in content["answer"]["headline"]
 
 

@@ -414,7 +414,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
             answer, shown = evaluation.answer, answer_of(evaluation).spectrum
             tables = shown.tables()[1:] if shown else ()
             said = [answer["headline"], answer["identified"]] if answer["spectrum"] else []
-            said.append(caveats_of_decoders(evaluation.data.decoders.get("codes")))
+            said.append(caveats_of_decoders(evaluation.data.decoders.get("decoder")))
             print_wide(geometry_table(decoded, evaluation, options["keep"], said, tables))
 
 

@@ -48,7 +48,7 @@ from unweave.findings import Finding
 from unweave.identifiability import Ladder, ladder
 from unweave.identifiability.responses import jackknife_error
 from unweave.metrics import identification, manifold_entropy
-from unweave.metrics.manifolds import Sampling, geometry, image_shape_of, standardised, traversals
+from unweave.metrics.manifolds import Sampling, drawn_latents, geometry, image_shape_of, standardised, traversals
 from unweave.metrics.matrices import unit_readouts
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.names import explains_options
@@ -378,7 +378,8 @@ def evaluate(
     else:
         evidence = Evidence(factors, codes, **evidence_options)
     seeds = seed_range(n_seeds, seed)
-    return _run({"codes": evidence}, metrics, seeds, n_jobs, progress, _Checks(quick, budget, level), screen)
+    name = "codes" if evidence.n_rows or evidence.decoder is None else "decoder"
+    return _run({name: evidence}, metrics, seeds, n_jobs, progress, _Checks(quick, budget, level), screen)
 
 
 @explains_options
@@ -707,7 +708,12 @@ def _described(chosen: Mapping[str, tuple[Any, ...]]) -> DecoderDescription:
     options = stated_options(entry)
     prior, n_samples = options.get("prior", StandardNormal()), options.get("n_samples", 1000)
     found = geometry(evidence, Sampling(prior, n_samples, seed or 0))
-    known = DecoderDescription(found.n_outputs, isinstance(evidence.decoder, StandardisedOutputs))
+    known = DecoderDescription(
+        n_outputs=found.n_outputs,
+        is_standardised=isinstance(evidence.decoder, StandardisedOutputs),
+        n_samples=len(found.used),
+        prior="" if drawn_latents(evidence.decoder, Sampling(prior, 1, 0)) is None else type(prior).__name__,
+    )
     if evidence.output_names and len(evidence.output_names) != found.n_outputs:
         raise InputError(
             f"There are {len(evidence.output_names)} output_names for {found.n_outputs} outputs: pass one for each."

@@ -546,6 +546,8 @@ class Evidence(Derivable):
         return fingerprint_of(self)
 
     def __repr__(self) -> str:
+        if self.decoder is not None and not self.n_rows:
+            return f"Evidence(a decoder of {self.decoder.latent_size} latents)"
         return f"Evidence({self.n_rows} rows, {self.n_factors} factors, {self.n_codes} codes)"
 
 

@@ -1120,6 +1120,14 @@ def _has_scores(evaluation: Evaluation, *names: str) -> bool:
     return any(row.score for row in evaluation.rows if row.representation in names)
 
 
+def _drawn(described: DecoderDescription | None) -> str:
+    """Over which latents the values are means."""
+    if described is None or not described.n_samples:
+        return ""
+    named = {"": "", "StandardNormal": "the standard normal prior"}.get(described.prior, f"the prior {described.prior}")
+    return say("latents_drawn", n=described.n_samples, prior=named)
+
+
 def caveats_of_decoders(described: DecoderDescription | None) -> str:
     """On what the values depend, and what they do not say."""
     return say("caveats_of_decoders", scaled=described is not None and described.is_standardised)
@@ -1162,6 +1170,8 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
     if found.units and found.units.changed:
         steps = (say("decide_units", low=found.units.smallest, high=found.units.largest), *steps)
     shared = say("latents_share", pairs=pairs, **least) if found.latents[0].partner else ""
+    caveats = caveats_of_decoders(described)
+    of_latents = say("reading_of_latents", drawn=_drawn(described), caveats_of_decoders=caveats)
     return Answer(
         representation=representation,
         headline=" ".join(filter(None, (headline, found.beside_chance, units))),
@@ -1170,9 +1180,22 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
         parts=None,
         factors=(),
         questions=(),
-        report=f"{say('report_of_spectrum', **ends, **known)} {found.total_sentence if n > 1 else ''}".rstrip(),
+        report=" ".join(
+            filter(
+                None,
+                (
+                    say("report_of_spectrum", **ends, **known, order=found.in_order),
+                    found.total_sentence if n > 1 else "",
+                    say("report_of_pairs", pairs=found.pairs and found.in_pairs, **least)
+                    if found.latents[0].partner
+                    else "",
+                    _drawn(described),
+                    units,
+                ),
+            )
+        ),
         next_steps=steps or (say("no_advice"),),
-        reading=(say("reading_of_latents", caveats_of_decoders=caveats_of_decoders(described)), ""),
+        reading=(of_latents.strip(), ""),
         spectrum=found,
     )
 

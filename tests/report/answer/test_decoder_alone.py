@@ -47,7 +47,7 @@ def test_the_spectrum_is_the_closed_form(found):
 
 
 def test_traversals_are_those_of_the_decoder(found):
-    traversals = found.data.traversals["codes"]
+    traversals = found.data.traversals["decoder"]
     assert [row.latent for row in traversals] == [f"latent {i}" for i in range(4)]
     decoded = np.array([[2.0 * step * Linear().map[:, i] for step in (-1, -0.5, 0, 0.5, 1)] for i in range(4)])
     low, high = decoded.min(axis=(1, 2), keepdims=True), decoded.max(axis=(1, 2), keepdims=True)
@@ -62,7 +62,7 @@ def test_traversals_of_vectors_are_changes_from_the_outputs_at_zero():
         def decode(self, latents):
             return super().decode(latents) + 1000 * np.arange(16)
 
-    shown = [unweave.evaluate(decoder=each).data.traversals["codes"] for each in (Linear(), Shifted())]
+    shown = [unweave.evaluate(decoder=each).data.traversals["decoder"] for each in (Linear(), Shifted())]
     assert shown[0] == shown[1]
 
 
@@ -191,7 +191,7 @@ def test_statements_are_compared_with_outputs_of_unit_variance_in_closed_form():
     jacobian = MIXED * SENSORS[:, None]
     scaled = jacobian / np.linalg.norm(jacobian, axis=1, keepdims=True)
     evaluation = unweave.evaluate(decoder=jacobian)
-    found, described = answer_of(evaluation).spectrum, evaluation.data.decoders["codes"]
+    found, described = answer_of(evaluation).spectrum, evaluation.data.decoders["decoder"]
     assert described.deviations == pytest.approx(np.linalg.norm(jacobian, axis=1).tolist())
     assert evaluation["manifold_total_correlation"].value == pytest.approx(total_correlation(jacobian))
     assert described.standardised["manifold_total_correlation"].value == pytest.approx(total_correlation(scaled))
@@ -251,7 +251,7 @@ SENSOR_NAMES = ["flow", "heat", "level"]
 
 def test_what_each_latent_does_to_each_output_is_the_matrix_of_a_linear_decoder():
     evaluation = unweave.evaluate(decoder=SIGNED, output_names=SENSOR_NAMES)
-    effects, described = answer_of(evaluation).spectrum.effects, evaluation.data.decoders["codes"]
+    effects, described = answer_of(evaluation).spectrum.effects, evaluation.data.decoders["decoder"]
     assert described.outputs == effects.outputs == tuple(SENSOR_NAMES)
     assert described.mean_effects == ((0.5, -2.0, 0.0), (0.0, 0.25, -4.0))
     assert effects.latents == ("latent 1", "latent 0")
@@ -293,3 +293,31 @@ def test_a_decoder_of_which_nothing_can_be_computed_is_an_error():
             call()
     answer = answer_of(unweave.evaluate(decoder=np.eye(2), metrics=["manifold_total_correlation"]))
     assert answer.headline.startswith("The manifold entropies were not computed")
+
+
+def test_what_to_report_says_how_it_was_measured_and_what_was_found():
+    evaluation = unweave.evaluate(decoder=Linear())
+    answer = answer_of(evaluation)
+    assert "4 latents are 2.81 to −3.19 nats, with the largest drop (5.01 nats) after 2, in the order 0, 1, 2, 3." in (  # noqa: RUF001
+        answer.report
+    )
+    assert f"Pairs that share more than {random_pair_information(16):.2f} nats: 0 with 1." in answer.report
+    drawn = "Values are means over 1,000 latents drawn from the standard normal prior; ± is the standard error of these"
+    for text in (answer.report, answer.reading[0], " ".join(str(evaluation).split()), evaluation.to_html()):
+        assert drawn in text
+    given = unweave.evaluate(decoder=np.broadcast_to(Linear().map, (50, 16, 4)))
+    assert "means over 50 given Jacobians; ± is the standard error of this sample alone" in str(answer_of(given).report)
+
+
+def test_a_decoder_alone_is_not_called_codes_and_has_no_empty_columns():
+    evaluation = unweave.evaluate(decoder=Linear())
+    assert evaluation.representations == ("decoder",)
+    assert evaluation.to_frame()["representation"].tolist() == ["decoder"] * len(evaluation.rows)
+    assert repr(evaluation).startswith("Evaluation(a decoder alone: manifold_entropy = ")
+    assert repr(unweave.Evidence(decoder=Linear())) == "Evidence(a decoder of 4 latents)"
+    page = evaluation.to_html()
+    section = page.split('id="verdicts"')[1].split("</section>")[0]
+    for said in (str(evaluation), section):
+        assert "no verdict" not in said
+        assert "noise" not in said
+    assert "by question, with score" in section
