@@ -54,11 +54,11 @@ def test_json_has_what_the_text_has_and_nothing_else(samples):
     assert facts["schema"] == "unweave.geometry/1"
     assert facts["latents"] == [found.names[i] for i in found.order]
     assert (facts["keep"], facts["n_kept"]) == (1.0, found.n_for(1.0))
-    assert (facts["n_before_drop"], facts["largest_drop"]) == found.knee
+    assert (facts["n_before_drop"], facts["largest_drop"]) == found.largest_drop
     assert facts["random_total_correlation"] == pytest.approx(random_total_correlation(20, 20))
     for name in ("total_correlation", "rotated_total_correlation", "effective_dimension"):
         assert facts[name] == pytest.approx(getattr(found, name))
-    assert content["answer"]["spectrum"]["drop"] == found.knee[1]
+    assert content["answer"]["spectrum"]["drop"] == found.largest_drop[1]
     assert "quick" not in str(content["answer"])
     assert "do not report" not in result.output
     assert json.loads(run(TORUS, "--samples", "5", "--keep", "99", "--json").output)["geometry"]["n_kept"] is None
@@ -106,7 +106,7 @@ def test_outputs_of_unit_variance(tmp_path):
     assert "the values depend on the units of the outputs" in flat
     content = json.loads(scaled.output)
     assert content["geometry"]["latents"] == ["latent 1", "latent 0"]
-    assert content["data"]["decoders"]["codes"]["is_standardised"]
+    assert content["data"]["decoders"]["decoder"]["is_standardised"]
     assert "Every output was scaled to unit variance" in content["answer"]["headline"]
 
 
@@ -189,6 +189,30 @@ def test_a_mistake_in_ones_own_code_is_one_sentence(coupling, words, sentence):
     assert isinstance(result.exception, SystemExit)
     assert result.output.startswith("Error: ")
     assert sentence in " ".join(result.output.split())
+
+
+def test_names_of_outputs(tmp_path):
+    np.save(tmp_path / "j.npy", np.array([[[0.5, 0.0], [-2.0, 0.25]]]))
+    flat = " ".join(run(str(tmp_path / "j.npy"), "--output-names", "flow,heat").output.split())
+    assert "change by flow heat" in flat
+    assert "latent 0 +0.5 (0.5) \N{MINUS SIGN}2 (2)" in flat
+
+
+def test_without_a_knee_all_latents_count_everywhere(tmp_path):
+    np.save(tmp_path / "j.npy", np.diag([1.0, 0.9, 0.8])[None])
+    text = " ".join(run(str(tmp_path / "j.npy")).output.split())
+    assert "All 3 latents count: their entropies fall by at most 0.12 nats" in text
+    assert "largest drop 0.118 after 2 latents, which is no knee (at least 1 nat)" in text
+    assert "effective dimension" not in text
+    np.save(tmp_path / "steps.npy", np.diag(np.exp(-0.9 * np.arange(5)))[None])
+    assert "fall by 3.60 nats gradually, by at most 0.90" in " ".join(run(str(tmp_path / "steps.npy")).output.split())
+
+
+def test_the_page_of_a_decoder_is_that_of_python(tmp_path):
+    page = tmp_path / "flow.html"
+    assert run(TORUS, "--samples", "50", "--html", str(page)).exit_code == 0
+    assert "What each latent does to the outputs" in page.read_text()
+    assert "there is no folder" in run(TORUS, "--html", str(tmp_path / "none" / "flow.html")).output
 
 
 def test_a_picture(tmp_path):

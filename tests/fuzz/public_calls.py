@@ -418,6 +418,7 @@ USUAL = {
     "metric.reference": lambda rng: "ours",
     "Card.reference": lambda rng: "ours",
     "sampler": lambda rng: None,
+    "output_names": lambda rng: None,
     "mixing": lambda rng: str(rng.choice(["reflection", "rotation"])),
     "without_codes.names": lambda rng: ["code 0"],
     "sources": lambda rng: ("x",),

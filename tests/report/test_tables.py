@@ -151,7 +151,6 @@ def test_latents_in_the_order_of_their_entropy():
     assert shown(printed(geometry_table(found, Measured(matrix), 4.25))) == [
         "64 outputs, 3 latents; all values in nats",
         *TOTALS,
-        f"{'effective dimension':<36}{found.effective_dimension:.2f} of 3",
         "largest drop                        3.307 after 2 latents",
         "",
         " latent   entropy      +-   kept so far   shares most with    nats",
@@ -170,7 +169,6 @@ def test_a_latent_alone_has_no_partner_and_no_drop():
     assert shown(printed(geometry_table(decoder([0.5], [0.5], 1), Measured(np.array([[np.nan]])), 0.25))) == [
         "1 output, 1 latent; all values in nats",
         *(line for line in TOTALS if "random" not in line),
-        "effective dimension                 1.00 of 1",
         "",
         " latent   entropy      +-   kept so far   shares most with   nats",
         " " + "─" * 64,

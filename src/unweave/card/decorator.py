@@ -123,6 +123,7 @@ class Metric(Protocol[Options]):
         code_names: Sequence[str] | None = None,
         decoder: object = None,
         reference: object = None,
+        output_names: Sequence[str] | None = None,
         sampler: Sampler | None = None,
         *args: Options.args,
         **options: Options.kwargs,

@@ -382,9 +382,11 @@ def explain(name: str, as_json: bool) -> None:
 @option("--latent-size", "Number of latents, if the decoder does not state it.", click.IntRange(1))
 @option("--samples", "Number of latents to draw.", click.IntRange(1), default=1000)
 @option("--seed", "Seed of the latents.", click.IntRange(0), default=0)
+@option("--output-names NAMES", "Names of the outputs, separated by commas.")
 @option("--standardise", "Scale every output to unit variance, as for outputs with different units.", is_flag=True)
 @option("--keep NATS", "Print how many latents are needed to keep this many nats.", float)
 @option("--picture", "Write the spectrum to this file (.png, .pdf, .svg).", A_PATH)
+@option("--html FILE", "Write the report as one HTML page.", A_PATH)
 @option("--pictures", "Write a page of pictures of a decoder of images (.html).", A_PATH)
 @option("--image-shape C,H,W", "Shape of an image, if it is not square.", callback=image_shape_in)
 @json_option
@@ -397,6 +399,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
     with one_sentence_errors():
         check_picture(options["picture"])
         check_page(options["pictures"])
+        check_writable(options["html"])
         from functools import partial
 
         from unweave.codec import plain_data
@@ -407,10 +410,12 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         from unweave.metrics.manifolds import spectrum, standardised
 
         other = None if reference is None else read_decoder(reference, latent_size)
-        evidence = Evidence(decoder=read_decoder(source, latent_size), reference=other)
+        names = names_in(options["output_names"]) or None
+        evidence = Evidence(decoder=read_decoder(source, latent_size), reference=other, output_names=names)
         if options["standardise"]:
             scaled = standardised(evidence, rng=options["seed"])
-            evidence = Evidence(decoder=scaled, reference=other and standardised(other, scaled.deviations))
+            other = other and standardised(other, scaled.deviations)
+            evidence = Evidence(decoder=scaled, reference=other, output_names=names)
         try:
             decoded = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
         except (UnweaveError, ModuleNotFoundError):
@@ -421,27 +426,30 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
         fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
         chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
         evaluation = evaluate(evidence, metrics=chosen, seed=options["seed"])
+        if options["html"]:
+            evaluation.to_html(options["html"])
         if options["picture"]:
             from unweave.report.figures.geometry import save, spectrum_figure
 
-            knee = decoded.knee[0] if len(decoded.names) > 1 else None
+            knee = decoded.knee and decoded.knee[0]
             save(spectrum_figure({source: decoded.entropies}, knee=knee, names=decoded.names), options["picture"])
         if options["pictures"]:
             from unweave.report.geometry import write_geometry_page
 
             name = Path(source).name if source.endswith(".npz") else source
             write_geometry_page(options["pictures"], name, evidence, decoded, evaluation, options["image_shape"])
-        from unweave.report.answer import caveats_of_decoders
+        from unweave.report.answer import answer_of, caveats_of_decoders
         from unweave.report.geometry import geometry_facts, geometry_table
 
         if options["as_json"]:
             facts = {"schema": "unweave.geometry/1", **plain_data(geometry_facts(decoded, options["keep"]))}
             click.echo(json.dumps(json.loads(evaluation.to_json()) | {"geometry": facts}, allow_nan=False))
         else:
-            answer = evaluation.answer
+            answer, shown = evaluation.answer, answer_of(evaluation).spectrum
+            tables = shown.tables()[1:] if shown else ()
             said = [answer["headline"], answer["identified"]] if answer["spectrum"] else []
-            said.append(caveats_of_decoders(evaluation.data.decoders.get("codes")))
-            print_wide(geometry_table(decoded, evaluation, options["keep"], said))
+            said.append(caveats_of_decoders(evaluation.data.decoders.get("decoder")))
+            print_wide(geometry_table(decoded, evaluation, options["keep"], said, tables))
 
 
 @click.command()

@@ -167,6 +167,22 @@ def information_of_cosines(cosine_block: FloatArray) -> FloatArray:
     return cosine_block
 
 
+def information_with_all_others(cosine_block: FloatArray) -> FloatArray:
+    """What every column shares with all others together, -1/2 log(1 - R^2) = 1/2 log (C^-1)_ii (b x d).
+
+    R^2 is the share of the column that the others span. The result is nan where the columns are linearly dependent.
+
+    >>> information_with_all_others(np.array([[[1.0, 0.6], [0.6, 1.0]]])).round(4)  # -1/2 log(1 - .36)
+    array([[0.2231, 0.2231]])
+    """
+    result = np.full(cosine_block.shape[:2], np.nan)
+    known = np.isfinite(log_volume_of_directions(cosine_block))
+    if known.any():
+        inverses = np.linalg.inv(cosine_block[known])
+        result[known] = 0.5 * np.log(np.maximum(np.einsum("bii->bi", inverses), 1.0))
+    return result
+
+
 def random_total_correlation(n_outputs: int, n_latents: int) -> float:
     """Expected total correlation of independent Gaussian random columns, as of a decoder without structure.
 
@@ -194,17 +210,31 @@ def random_total_correlation_interval(n_outputs: int, n_latents: int, n_draws: i
     return np.asarray(np.quantile(-0.5 * np.log(squares).sum(axis=1), [0.025, 0.975]))
 
 
-def random_pair_information(n_outputs: int, level: float = 0.95) -> float:
+def random_pair_information(n_outputs: int, level: float = 0.95, n_others: int = 1) -> float:
     """Quantile of the information that two random directions share, -1/2 log(1 - cos^2); infinite for one output.
 
-    cos^2 of two directions in D dimensions has the distribution Beta(1/2, (D - 1)/2).
+    cos^2 of two directions in D dimensions has the distribution Beta(1/2, (D - 1)/2); the share of one direction that
+    k others span, Beta(k/2, (D - k)/2).
 
     >>> round(random_pair_information(3), 4)  # |cos| is uniform on [0, 1] in three dimensions
     1.164
     """
     from scipy.stats import beta
 
-    return float(-0.5 * np.log(beta.isf(level, (n_outputs - 1) / 2, 0.5))) if n_outputs > 1 else np.inf
+    free = n_outputs - n_others
+    return float(-0.5 * np.log(beta.isf(level, free / 2, n_others / 2))) if free > 0 else np.inf
+
+
+def random_others(n_outputs: int, n_others: int) -> FloatArray:
+    """What a random direction shares with so many others together: the mean, and what 5 % of draws exceed.
+
+    >>> random_others(3, 1).round(4)
+    array([0.3069, 1.164 ])
+    """
+    if n_others < 1 or n_others >= n_outputs:
+        return np.full(2, np.nan if n_others < 1 else np.inf)
+    with_it, without = (random_total_correlation(n_outputs, n) for n in (n_others + 1, n_others))
+    return np.array([with_it - without, random_pair_information(n_outputs, n_others=n_others)])
 
 
 def index_sets(given: Iterable[int | Sequence[int]]) -> tuple[tuple[int, ...], ...]:

@@ -50,7 +50,7 @@ from unweave.identifiability import Ladder, ladder
 from unweave.identifiability.responses import jackknife_error
 from unweave.memo import hand_over
 from unweave.metrics import identification, manifold_entropy, r2
-from unweave.metrics.manifolds import Sampling, geometry, image_shape_of, standardised, traversals
+from unweave.metrics.manifolds import Sampling, drawn_latents, geometry, image_shape_of, standardised, traversals
 from unweave.metrics.matrices import unit_readouts
 from unweave.metrics.screening import ScreenedCodes, screened
 from unweave.names import explains_options
@@ -415,7 +415,8 @@ def evaluate(
     else:
         evidence = Evidence(factors, codes, **evidence_options)
     seeds = seed_range(n_seeds, seed)
-    return _run({"codes": evidence}, metrics, seeds, n_jobs, progress, _Checks(quick, budget, level), screen)
+    name = "codes" if evidence.n_rows or evidence.decoder is None else "decoder"
+    return _run({name: evidence}, metrics, seeds, n_jobs, progress, _Checks(quick, budget, level), screen)
 
 
 @explains_options
@@ -554,6 +555,7 @@ def _run(
         for (name, evidence, label, entry, seed), seconds in zip(jobs, expected, strict=True):
             shown.step(f"{label} of {name}" if len(evidences) > 1 else label, seconds)
             rows.append(_row(name, evidence, label, entry, seed))
+        _refuse_failed_decoders(rows, evidences)
         if not checks.quick:
             shown.results(_first_results(rows))
             rows, known = with_checks(
@@ -743,6 +745,13 @@ def _latent_traversals(evidence: Evidence, entropy: Score) -> tuple[Traversal, .
     )
 
 
+def _refuse_failed_decoders(rows: Sequence[Row], evidences: Mapping[str, Evidence]) -> None:
+    """Raise an error if no metric of a decoder alone could be computed: there is nothing else to show."""
+    alone = all(each.decoder is not None and not each.n_rows for each in evidences.values())
+    if alone and all(row.score is None for row in rows):
+        raise InputError(str(rows[0].problem))
+
+
 OF_SETS = ("dimensions", "sets", "partition")  # options for which a score is not about single latents
 
 
@@ -762,7 +771,23 @@ def _described(chosen: Mapping[str, tuple[Any, ...]]) -> DecoderDescription:
     options = stated_options(entry)
     prior, n_samples = options.get("prior", StandardNormal()), options.get("n_samples", 1000)
     found = geometry(evidence, Sampling(prior, n_samples, seed or 0))
-    known = DecoderDescription(found.n_outputs, isinstance(evidence.decoder, StandardisedOutputs))
+    known = DecoderDescription(
+        n_outputs=found.n_outputs,
+        is_standardised=isinstance(evidence.decoder, StandardisedOutputs),
+        n_samples=len(found.used),
+        prior="" if drawn_latents(evidence.decoder, Sampling(prior, 1, 0)) is None else type(prior).__name__,
+    )
+    if evidence.output_names and len(evidence.output_names) != found.n_outputs:
+        raise InputError(
+            f"There are {len(evidence.output_names)} output_names for {found.n_outputs} outputs: pass one for each."
+        )
+    if found.squares is not None:
+        known = dataclasses.replace(
+            known,
+            outputs=evidence.output_names or tuple(f"output {k}" for k in range(found.n_outputs)),
+            mean_effects=tuple(map(tuple, found.tangents.T.tolist())),
+            effects=tuple(map(tuple, np.sqrt(found.squares).T.tolist())),
+        )
     if known.is_standardised or image_shape_of(found.n_outputs):
         return known
     scaled = result_or_reason(lambda: standardised(evidence, prior=prior, rng=seed or 0), "standardised")

@@ -623,11 +623,19 @@ class DecoderDescription:
 
     ``deviations`` are those of the outputs under the prior; there are none, and no scores, for images, whose outputs
     have one unit, and where they cannot be measured. ``is_standardised`` is whether the decoder was given so scaled.
+    ``prior`` names the class of the prior from which ``n_samples`` latents were drawn; Jacobians have none.
+    Of at most 20 outputs, ``mean_effects`` and ``effects`` (latents x outputs) are the mean and the root mean square of
+    the change of each output per unit of each latent.
     """
 
     n_outputs: int
     is_standardised: bool
+    n_samples: int = 0
+    prior: str = ""
     deviations: tuple[float, ...] = ()
+    outputs: tuple[str, ...] = ()
+    mean_effects: tuple[tuple[float, ...], ...] = ()
+    effects: tuple[tuple[float, ...], ...] = ()
     standardised: dict[str, Score] = field(default_factory=dict)
     problem: Finding | None = None
 
@@ -745,7 +753,7 @@ class Evaluation:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        sizes = f"{self.data.n_rows} rows, {len(self.data.factors)} factors"
+        sizes = f"{self.data.n_rows} rows, {len(self.data.factors)} factors" if self.data.n_rows else "a decoder alone"
         if len(self.representations) > 1:
             return f"Evaluation({sizes}, {len(self.representations)} representations, {len(self.labels)} metrics)"
         scores = [f"{row.label} = {row.score.value:.3f}" for row in self.rows if row.score is not None]

@@ -396,6 +396,8 @@ class Evidence(Derivable):
         The map from latents to data, for geometric metrics.
     reference : as ``decoder``, optional
         Another decoder with which ``decoder`` is compared, such as the true one.
+    output_names : sequence of str, optional
+        Names of the decoder's outputs, such as those of sensors.
     sampler : callable, optional
         ``sampler(fixed, n_rows, rng) -> (factors, codes)`` draws ``n_rows`` samples in which the factors named in the
         mapping ``fixed`` are held at its values (text levels by their number) and all other factors vary; ``rng`` is a
@@ -454,6 +456,7 @@ class Evidence(Derivable):
         self.factor_groups = checked_groups(options.get("factor_groups"), self.factor_names, "factor")
         decoders = options.get("decoder"), options.get("reference")
         self.decoder, self.reference = (None if each is None else decoder_of(each) for each in decoders)
+        self.output_names = tuple(map(str, options.get("output_names") or ()))
         self.sampler = options.get("sampler")
         self._permuted_from = self._splits_of = None
         self.labelled_parts: tuple[Evidence, ...] = ()
@@ -544,6 +547,8 @@ class Evidence(Derivable):
         return fingerprint_of(self)
 
     def __repr__(self) -> str:
+        if self.decoder is not None and not self.n_rows:
+            return f"Evidence(a decoder of {self.decoder.latent_size} latents)"
         return f"Evidence({self.n_rows} rows, {self.n_factors} factors, {self.n_codes} codes)"
 
 

@@ -66,6 +66,7 @@ class EvidenceOptions(TypedDict, total=False):
     code_names: Sequence[str] | None
     decoder: object
     reference: object
+    output_names: Sequence[str] | None
     sampler: Sampler | None
 
 

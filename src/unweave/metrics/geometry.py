@@ -18,6 +18,7 @@ from unweave.estimators.geometry import (
     StandardNormal,
     index_sets,
     mean_of,
+    random_others,
     random_pair_information,
     random_total_correlation,
     random_total_correlation_interval,
@@ -31,6 +32,7 @@ from unweave.metrics.manifolds import (
     entropies,
     geometry,
     geometry_metric,
+    information_with_others,
     latent_names,
     log_volumes,
     rotated_total_correlation,
@@ -242,8 +244,10 @@ def manifold_mutual_information(
     -------
     Score
         With ``parts`` ``matrix`` and ``standard_errors`` (both d x d, symmetric), ``per_dimension`` (the score divided
-        by the number of latents in a pair or in both sets), ``standard_error`` (of the score), and ``random_pair``:
-        what two random directions in as many outputs share on average, and what 5 % of such pairs exceed.
+        by the number of latents in a pair or in both sets), ``standard_error`` (of the score), ``random_pair``: what
+        two random directions in as many outputs share on average, and what 5 % of such pairs exceed, ``all_others``:
+        what each latent shares with all others together (nan if their directions are dependent), and
+        ``random_others``: the same of random directions, as for pairs.
 
     Notes
     -----
@@ -291,6 +295,8 @@ def manifold_mutual_information(
             "random_pair": np.array(
                 [random_total_correlation(found.n_outputs, 2), random_pair_information(found.n_outputs)]
             ),
+            "all_others": information_with_others(evidence, sampling),
+            "random_others": random_others(found.n_outputs, found.n_latents - 1),
         },
         caveats=(
             *saturation(evidence, found, directions=True),

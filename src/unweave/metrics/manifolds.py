@@ -26,6 +26,8 @@ KEPT_BYTES = 256 * 2**20
 CACHED_NUMBERS = 2**17
 N_OUTPUT_DRAWS, DRAWS_AT_ONCE = 10_000, 1000
 FEWEST_PIXELS = 64
+KNEE = 1.0  # smallest drop of entropy that separates latents: the latent changes the data 2.7 times as much
+MOST_OUTPUTS = 20  # outputs for which the effect of each latent is kept
 Sets = tuple[tuple[int, ...], ...]
 
 # fields of the card that the metrics of geometry have in common
@@ -55,7 +57,8 @@ class Geometry:
     ``log_lengths`` (n x d) is log |J_i|. ``log_directions`` (n) is 1/2 log det of the cosines between columns, so that
     log |J| is the sum of all log lengths and of this. ``information`` is -1/2 log(1 - cos^2) of every pair of latents
     (d x d, mean over samples), and ``mean_information`` (n) is its mean over pairs. ``tangents`` (D x d) is the mean
-    Jacobian. ``cosines`` (n x d x d) is None where it would need too much memory.
+    Jacobian, and ``squares`` that of its squares for at most 20 outputs. ``cosines`` (n x d x d) is None where it
+    would need too much memory.
 
     Where outputs are saturated, derivatives may be 0 or linearly dependent to machine precision. Samples with such zero
     columns are left out, and ``used`` marks the other n among all samples drawn. Of these n, ``resolved`` marks the
@@ -71,6 +74,7 @@ class Geometry:
     cosines: FloatArray | None
     used: NDArray[np.bool_]
     resolved: NDArray[np.bool_]
+    squares: FloatArray | None = None
 
     @property
     def n_latents(self) -> int:
@@ -96,12 +100,13 @@ def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
     kept: list[FloatArray] = []
     # one mean for each pattern of lost directions: only the whole sample shows which patterns are due to the decoder
     information: dict[bytes, RunningMean] = {}
-    tangent_sum, n_rows, keep = None, 0, True
+    tangent_sum, squares, n_rows, keep = None, np.zeros(()), 0, True
     jacobians = jacobian_blocks(_decoder(evidence), sampling, latent_names(evidence))
     for block in (part for whole in jacobians for part in _cut(whole)):
         n_rows += len(block)
         with np.errstate(over="ignore"):
             tangent_sum = block.sum(axis=0) + (0.0 if tangent_sum is None else tangent_sum)
+            squares = squares + np.square(block).sum(axis=0) if block.shape[1] <= MOST_OUTPUTS else squares
         scaled, log_scales = gram.scaled(block)
         gram_block = gram.grams(scaled)
         lengths.append(gram.log_lengths(gram_block) + log_scales[:, None])
@@ -134,6 +139,7 @@ def geometry(evidence: Evidence, sampling: Sampling) -> Geometry:
         np.concatenate(kept)[used] if kept else None,
         used,
         resolved,
+        squares / n_rows if squares.ndim else None,
     )
 
 
@@ -187,6 +193,18 @@ def shared_directions(evidence: Evidence, sampling: Sampling, sets: Sets) -> Flo
     rows = [np.stack([gram.log_volume_of_directions(block, s) for s in sets], axis=1) for block in blocks]
     volumes = np.concatenate(rows)
     return (volumes if found.cosines is not None else volumes[found.used])[found.resolved]
+
+
+@memoised(on="codes")
+def information_with_others(evidence: Evidence, sampling: Sampling) -> FloatArray:
+    """What every latent shares with all others together, mean over samples (d); nan if it is not known.
+
+    It is I(q_i, q_S) of A.27 with S all other latents. It needs the cosines of all samples.
+    """
+    found = geometry(evidence, sampling)
+    if found.cosines is None or found.n_latents < 2 or found.n_latents > found.n_outputs:
+        return np.full(found.n_latents, math.nan)
+    return np.asarray(gram.information_with_all_others(found.cosines[found.resolved]).mean(axis=0))
 
 
 @memoised(on="codes")
@@ -349,7 +367,8 @@ class Spectrum:
 
     ``order`` lists the latents from the most to the least important. ``cumulative`` is the joint entropy H(q_S) of the
     first 1, 2, ... latents in that order; it counts shared information once. ``tangents`` (D x d) is the mean Jacobian,
-    whose columns show how each latent changes the data (000, E.2). ``rotated_total_correlation`` is that of the same
+    whose columns show how each latent changes the data (000, E.2), and ``rms_tangents`` its root mean square, in which
+    signs do not cancel (None for more than 20 outputs). ``rotated_total_correlation`` is that of the same
     Jacobians after a random rotation of the latents, to which ``total_correlation`` can be compared. Entropies depend
     on the units of the outputs, and no value says whether the latents are the true factors. ``cumulative`` falls where
     a latent adds less than 0 nats.
@@ -362,6 +381,7 @@ class Spectrum:
     total_correlation: float
     tangents: FloatArray
     rotated_total_correlation: float = math.nan
+    rms_tangents: FloatArray | None = None
 
     def __repr__(self) -> str:
         high, low = self.sorted_entropies[[0, -1]]
@@ -415,9 +435,18 @@ class Spectrum:
         return gram.random_total_correlation(n_outputs, n_latents) if n_latents <= n_outputs else math.nan
 
     @property
-    def knee(self) -> tuple[int, float]:
+    def largest_drop(self) -> tuple[int, float]:
         """Number of sorted latents before the largest drop in entropy, and the drop in nats; (1, nan) if d is 1."""
         return largest_drop(self.sorted_entropies)
+
+    @property
+    def knee(self) -> tuple[int, float] | None:
+        """The largest drop if it is at least 1 nat, and otherwise None: the latents after it hardly change the data.
+
+        >>> spectrum(np.diag([5.0, 4.0, 0.1])).knee[0], spectrum(np.eye(3)).knee
+        (2, None)
+        """
+        return self.largest_drop if self.largest_drop[1] >= KNEE else None
 
 
 def largest_drop(entropies: Sequence[float] | FloatArray) -> tuple[int, float]:
@@ -536,6 +565,7 @@ def spectrum(
         total_correlation=float(-found.log_directions[found.resolved].mean()),
         tangents=found.tangents,
         rotated_total_correlation=float(rotated_total_correlation(evidence, sampling)[0]),
+        rms_tangents=None if found.squares is None else np.sqrt(found.squares),
     )
 
 

@@ -32,7 +32,7 @@ from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.analysis import PRESENT
 from unweave.identifiability.rungs import is_provisional
-from unweave.metrics.manifolds import largest_drop
+from unweave.metrics.manifolds import KNEE, largest_drop
 from unweave.score import Score
 from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say, texts
 from unweave.trust.comparison import Comparison, Difference, never_below
@@ -294,8 +294,8 @@ def identified_up_to(rows: Sequence[FactorRow]) -> str:
     return say("identified_up_to" if well else "identified_not", **found, well=WELL)
 
 
-KNEE = 1.0  # smallest drop of entropy that separates latents: the latent changes the data 2.7 times as much
 CLEAR_KNEE = 1.5  # a smaller knee is borderline
+GRADUAL = 3.0  # nats; a fall by so much without a knee means that latents differ, though no number of them stands out
 
 SHARED = 0.1  # smallest information, in nats, for which two latents are said to share directions, if chance is below
 
@@ -306,6 +306,7 @@ MOST_LATENTS = 40
 class LatentRow:
     """A latent of a decoder in nats: its manifold entropy, and the latent that it shares most information with.
 
+    ``with_all`` is what it shares with all others together, which may be much when it shares little with each of them.
     ``is_used`` is whether it comes before the knee of the spectrum, if there is one. A latent that does not change the
     data has no entropy.
     """
@@ -317,6 +318,7 @@ class LatentRow:
     shared: float | None
     is_used: bool
     place: int = 0  # in the decoder
+    with_all: float | None = None
 
 
 @dataclass(frozen=True)
@@ -341,6 +343,49 @@ class ByChance:
         rounding = 0.005 if high - low < 0.01 else 0.0  # of numbers that are shown with two decimals
         less, more = total.value < low - rounding, total.value > high + rounding
         return cls(value, low, high, "less" if less else "more" if more else "as much")
+
+
+OUTPUTS_IN_TABLE = 6
+
+
+@dataclass(frozen=True)
+class LatentEffects:
+    """The change of each output per unit of each latent (latents x outputs), the most important latents first.
+
+    ``mean`` has signs and may cancel; ``size`` is the root mean square.
+    """
+
+    latents: tuple[str, ...]
+    outputs: tuple[str, ...]
+    mean: tuple[tuple[float, ...], ...]
+    size: tuple[tuple[float, ...], ...]
+
+    def tables(self) -> tuple[TextTable, ...]:
+        """Mean and, in brackets, root mean square; six outputs in a table."""
+        of_latents = list(zip(self.latents, self.mean, self.size, strict=True))[:MOST_LATENTS]
+        starts = range(0, len(self.outputs), OUTPUTS_IN_TABLE)
+        return tuple(
+            TextTable(
+                ("change by", *self.outputs[start : start + OUTPUTS_IN_TABLE]),
+                tuple(
+                    (
+                        latent,
+                        *(f"{signed(mean[k])} ({brief(size[k])})" for k in range(start, len(mean))[:OUTPUTS_IN_TABLE]),
+                    )
+                    for latent, mean, size in of_latents
+                ),
+            )
+            for start in starts
+        )
+
+
+def signed(value: float) -> str:
+    """A number with its sign and about three significant digits.
+
+    >>> signed(0.5), signed(-1.25), signed(0.0)
+    ('+0.5', '−1.25', '0')
+    """
+    return f"{'+' if value > 0 else ''}{brief(value)}"
 
 
 CLEARLY_APART = 0.05  # nats; smaller differences of entropy do not count as an order
@@ -417,7 +462,8 @@ class LatentSpectrum:
     ``drop`` is the largest one between neighbours; if it is at least 1 nat, it is the knee, and ``n_used`` latents come
     before it. ``pairs`` are those that share more than ``least_shared`` nats, largest first: 0.1, or what 5 % of random
     pairs of directions exceed, if that is more. ``rotated`` and ``random`` are the total correlation of randomly
-    rotated latents and of random directions of the same lengths.
+    rotated latents and of random directions of the same lengths. ``random_others`` is what a random direction shares
+    with all others together, on average.
     """
 
     latents: tuple[LatentRow, ...]
@@ -430,6 +476,9 @@ class LatentSpectrum:
     random: ByChance | None = None
     least_shared: float = SHARED
     units: UnitsCheck | None = None
+    sum_of_pairs: float | None = None
+    random_others: float | None = None
+    effects: LatentEffects | None = None
 
     @property
     def alone(self) -> list[str]:
@@ -471,8 +520,9 @@ class LatentSpectrum:
         return self.n_used < len(self.latents) - self.n_dead
 
     def tables(self) -> tuple[TextTable, ...]:
-        """The latents, and which statements about them depend on the units of the outputs."""
-        return (self.table(), *([self.units.table()] if self.units else []))
+        """The latents, what they do to each output, and which statements depend on the units of the outputs."""
+        effects = self.effects.tables() if self.effects else ()
+        return (self.table(), *effects, *([self.units.table()] if self.units else []))
 
     def table(self) -> TextTable:
         """One row for each latent, most important first: entropy and standard error, and what it shares; in nats."""
@@ -482,11 +532,13 @@ class LatentSpectrum:
                 f"{number(row.entropy) or 'no effect'}{'' if row.error is None else f' ± {fixed(row.error, 2)}'}",
                 row.partner,
                 number(row.shared),
+                number(row.with_all),
                 "" if not self.has_knee else "before the knee" if row.is_used else "after the knee",
             )
             for row in self.latents[:MOST_LATENTS]
         ]
-        return TextTable(("latent", "entropy (nats)", "shares most with", "shared (nats)", "spectrum"), tuple(rows))
+        heads = ("latent", "entropy (nats)", "shares most with", "shared (nats)", "with all others", "spectrum")
+        return TextTable(heads, tuple(rows))
 
 
 def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum | None:
@@ -495,7 +547,14 @@ def spectrum_of(evaluation: Evaluation, representation: str) -> LatentSpectrum |
     if evaluation.data.factors or "manifold_entropy" not in scores:
         return None
     found, described = _spectrum(scores), evaluation.data.decoders.get(representation)
-    if found is None or described is None or "manifold_entropy" not in described.standardised:
+    if found is None or described is None:
+        return found
+    if described.effects:
+        places = [row.place for row in found.latents]
+        rows = [tuple(each[i] for i in places) for each in (described.mean_effects, described.effects)]
+        names = tuple(row.latent for row in found.latents)
+        found = replace(found, effects=LatentEffects(names, described.outputs, rows[0], rows[1]))
+    if "manifold_entropy" not in described.standardised:
         return found
     scaled = _spectrum(described.standardised)
     return found if scaled is None else replace(found, units=UnitsCheck.of(found, scaled, described.deviations))
@@ -522,15 +581,19 @@ def _spectrum(scores: Mapping[str, Score]) -> LatentSpectrum | None:
         return None
     place, drop = largest_drop([entropies[i] for i in live])
     n_used = place if drop >= KNEE else len(live)
-    latents = []
+    latents, mutual = [], scores.get("manifold_mutual_information")
+    together = (
+        np.full(len(names), np.nan) if mutual is None else mutual.parts.get("all_others", np.full(len(names), np.nan))
+    )
     for rank, i in enumerate(order):
         known = np.where(np.isnan(matrix[i]), -np.inf, matrix[i])
         has_partner = bool(np.isfinite(matrix[i]).any())
         partner, shared = (names[int(known.argmax())], float(known.max())) if has_partner else ("", None)
         entropy, error = (entropies[i], none_if_nan(float(errors[i]))) if i in live else (None, None)
-        latents.append(LatentRow(names[i], entropy, error, partner, shared, rank < n_used, i))
+        with_all = none_if_nan(float(together[i]))
+        latents.append(LatentRow(names[i], entropy, error, partner, shared, rank < n_used, i, with_all))
     total = scores.get("manifold_total_correlation")
-    least_shared, pairs = _pairs_above_chance(names, matrix, scores.get("manifold_mutual_information"))
+    least_shared, pairs = _pairs_above_chance(names, matrix, mutual)
     return LatentSpectrum(
         latents=tuple(latents),
         n_used=n_used,
@@ -541,6 +604,10 @@ def _spectrum(scores: Mapping[str, Score]) -> LatentSpectrum | None:
         rotated=None if total is None else ByChance.of(total, "rotated_latents"),
         random=None if total is None else ByChance.of(total, "random_decoder"),
         least_shared=least_shared,
+        sum_of_pairs=none_if_nan(float(np.nansum(np.triu(matrix, 1)))) if mutual else None,
+        random_others=None
+        if mutual is None or "random_others" not in mutual.parts
+        else none_if_nan(float(mutual.parts["random_others"][0])),
     )
 
 
@@ -1120,6 +1187,14 @@ def _has_scores(evaluation: Evaluation, *names: str) -> bool:
     return any(row.score for row in evaluation.rows if row.representation in names)
 
 
+def _drawn(described: DecoderDescription | None) -> str:
+    """Over which latents the values are means."""
+    if described is None or not described.n_samples:
+        return ""
+    named = {"": "", "StandardNormal": "the standard normal prior"}.get(described.prior, f"the prior {described.prior}")
+    return say("latents_drawn", n=described.n_samples, prior=named)
+
+
 def caveats_of_decoders(described: DecoderDescription | None) -> str:
     """On what the values depend, and what they do not say."""
     return say("caveats_of_decoders", scaled=described is not None and described.is_standardised)
@@ -1130,15 +1205,28 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
     n, used = len(found.latents) - found.n_dead, [row.latent for row in found.latents[: found.n_used]]
     dead = [row.latent for row in found.latents[n:]]
     known = {"n": n, "n_used": found.n_used, "drop": found.drop, "knee": found.has_knee}
+    ends = {"first": found.latents[0].entropy, "last": found.latents[n - 1].entropy}
+    fall = (ends["first"] or 0.0) - (ends["last"] or 0.0)
+    known |= {"gradual": fall >= GRADUAL, "fall": fall}
     known["clear"] = (found.drop or 0.0) >= CLEAR_KNEE
     pairs = [f"{one} and {other} ({fixed(shared, 2)})" for one, other, shared in found.pairs]
     least = {"least": found.least_shared, "by_chance": found.least_shared > SHARED, "alone": found.alone}
+    together = [row.with_all for row in found.latents if row.latent in found.alone and row.with_all is not None]
+    apart = len(together) == len(found.alone) > 0 and max(together) >= max(found.least_shared, 0.005)
+    least["together"] = between(min(together), max(together)) if apart else ""
+    least |= {"n_pairs": n * (n - 1) // 2, "sum": found.sum_of_pairs, "total": found.total_correlation}
+    least["random"] = found.random_others if found.random_others and math.isfinite(found.random_others) else 0.0
+    least["rest"] = n > 2 and (found.total_correlation or 0.0) - (found.sum_of_pairs or 0.0) > SHARED
     least["near"] = all((row.shared or 0.0) < SHARED for row in found.latents)
-    ends = {"first": found.latents[0].entropy, "last": found.latents[n - 1].entropy}
     places = {row.latent: row.place for row in found.latents}
     can_decode = bool(evaluation.data.traversals.get(representation))
     steps = tuple(
-        say("look_at_pair", pair=pair[:2], places=[str(places[name]) for name in pair[:2]], can_decode=can_decode)
+        say(
+            "look_at_pair",
+            pair=pair[:2],
+            places=", ".join(str(places[name]) for name in pair[:2]),
+            can_decode=can_decode,
+        )
         for pair in found.pairs[:2]
     )
     headline = say("spectrum", used=used, **known) + (say("dead_latents", names=dead, n=len(dead)) if dead else "")
@@ -1149,6 +1237,8 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
     if found.units and found.units.changed:
         steps = (say("decide_units", low=found.units.smallest, high=found.units.largest), *steps)
     shared = say("latents_share", pairs=pairs, **least) if found.latents[0].partner else ""
+    caveats = caveats_of_decoders(described)
+    of_latents = say("reading_of_latents", drawn=_drawn(described), caveats_of_decoders=caveats)
     return Answer(
         representation=representation,
         headline=" ".join(filter(None, (headline, found.beside_chance, units))),
@@ -1157,16 +1247,29 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
         parts=None,
         factors=(),
         questions=(),
-        report=f"{say('report_of_spectrum', **ends, **known)} {found.total_sentence if n > 1 else ''}".rstrip(),
+        report=" ".join(
+            filter(
+                None,
+                (
+                    say("report_of_spectrum", **ends, **known, order=found.in_order),
+                    found.total_sentence if n > 1 else "",
+                    say("report_of_pairs", pairs=found.pairs and found.in_pairs, **least)
+                    if found.latents[0].partner
+                    else "",
+                    _drawn(described),
+                    units,
+                ),
+            )
+        ),
         next_steps=steps or (say("no_advice"),),
-        reading=(say("reading_of_latents", caveats_of_decoders=caveats_of_decoders(described)), ""),
+        reading=(of_latents.strip(), ""),
         spectrum=found,
     )
 
 
 def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...]) -> str:
     if not evaluation.data.factors:
-        return say("no_factors")
+        return say("no_factors" if evaluation.data.n_rows else "no_entropies")
     if not any(row.counts for row in rows):
         return say("no_factor_table", problem=_ladder_problem(evaluation, representation))
     implied = [row.factor for row in rows if row.rung == "implied"]

@@ -20,7 +20,7 @@ from unweave.errors import InputError, UnweaveError
 from unweave.evaluation import Evaluation
 from unweave.evidence import Evidence
 from unweave.metrics.manifolds import Spectrum, square_image, traversals
-from unweave.report.answer import answer_of
+from unweave.report.answer import TextTable
 from unweave.report.html import content_policy
 from unweave.report.terminal import WRAPPED_OF_DECODERS, number_table, text_columns
 from unweave.sentences import counted
@@ -65,7 +65,6 @@ def geometry_page(
         "image": " x ".join(map(str, shape)),
         "total correlation": f"{found.total_correlation:.3f} nats",
         **{name: f"{value:.3f} nats" for name, value in by_chance.items() if not math.isnan(value)},
-        "effective dimension": f"{found.effective_dimension:.2f}",
     }
     return environment.get_template("geometry.html.j2").render(
         name=name, facts=facts, sections=sections, policy=content_policy
@@ -107,7 +106,7 @@ def image_shape(n_outputs: int, stated: ImageShape | None = None) -> ImageShape:
         return inferred
     raise InputError(
         f"A decoder with {n_outputs} outputs does not return square images with 1 or 3 channels: state their shape "
-        "with --image-shape CHANNELS,HEIGHT,WIDTH."
+        "with --image-shape CHANNELS,HEIGHT,WIDTH, or write the page of outputs that are no image with --html."
     )
 
 
@@ -117,13 +116,14 @@ def _sections(
     from unweave.report.figures.geometry import information_figure, spectrum_figure, tangent_figure, traversal_figure
 
     shown = found.order[:MOST_LATENTS]
-    (place, drop), count = found.knee, len(found.names)
+    (place, drop), count = found.largest_drop, len(found.names)
     knee = f" The largest drop is {drop:.2f} nats, after {place} of {count} latents." if count > 1 else ""
+    knee += "" if found.knee or count == 1 else " It is no knee, which is a drop of at least 1 nat."
     yield PictureSection(
         "How much each latent changes the image",
         "The manifold entropy of each latent in nats, sorted (strong line) and in the order of the decoder (faint "
         f"line). A latent with 1 nat more changes the image 2.7 times as much.{knee}",
-        _embedded(spectrum_figure({"sorted": found.entropies}, knee=place if count > 1 else None)),
+        _embedded(spectrum_figure({"sorted": found.entropies}, knee=found.knee and place)),
     )
     grey = found.tangents.reshape(*shape, -1).mean(axis=0).reshape(shape[1] * shape[2], -1)
     yield PictureSection(
@@ -200,8 +200,8 @@ def geometry_facts(found: Spectrum, keep: float | None = None) -> GeometryFacts:
         latents=tuple(found.names[i] for i in found.order),
         kept_so_far=tuple(found.cumulative.tolist()),
         effective_dimension=found.effective_dimension,
-        largest_drop=found.knee[1],
-        n_before_drop=found.knee[0],
+        largest_drop=found.largest_drop[1],
+        n_before_drop=found.largest_drop[0],
         total_correlation=found.total_correlation,
         rotated_total_correlation=found.rotated_total_correlation,
         random_total_correlation=found.random_total_correlation,
@@ -211,20 +211,27 @@ def geometry_facts(found: Spectrum, keep: float | None = None) -> GeometryFacts:
 
 
 def geometry_table(
-    found: Spectrum, evaluation: Evaluation, keep: float | None = None, sentences: Sequence[str] = ()
+    found: Spectrum,
+    evaluation: Evaluation,
+    keep: float | None = None,
+    sentences: Sequence[str] = (),
+    tables: Sequence[TextTable] = (),
 ) -> Group:
-    """Return the totals, a table of the 30 most important latents, and the given sentences about them.
+    """Return the totals, a table of the 30 most important latents, and the given sentences and tables about them.
 
     If ``keep`` is given, a sentence says how many latents are needed to keep this number of nats.
     """
-    matrix, found_spectrum = evaluation["manifold_mutual_information"].parts["matrix"], answer_of(evaluation).spectrum
+    parts = evaluation["manifold_mutual_information"].parts
+    matrix, together = parts["matrix"], parts.get("all_others", ())
     partners = np.nan_to_num(matrix, nan=-1.0).argmax(axis=1)
-    heads, lines = ("latent", "entropy", "+-", "kept so far", "shares most with", "nats"), []
+    of_others = ["all others"] if len(together) else []
+    heads = ("latent", "entropy", "+-", "kept so far", "shares most with", "nats", *of_others)
+    lines: list[tuple[str, ...]] = []
     for rank, i in enumerate(found.order[:LATENTS_SHOWN]):
         kept = f"{found.cumulative[rank]:.3f}" if rank < len(found.cumulative) else ""
         partner = (found.names[partners[i]], f"{matrix[i, partners[i]]:.3f}") if len(found.names) > 1 else ("", "")
         entropy = (f"{found.entropies[i]:.3f}", f"{found.standard_errors[i]:.3f}")
-        lines.append((found.names[i], *entropy, kept, *partner))
+        lines.append((found.names[i], *entropy, kept, *partner, *(f"{each:.3f}" for each in together[i : i + 1])))
     rest = len(found.names) - LATENTS_SHOWN
     are = "is" if rest == 1 else "are"
     return Group(
@@ -234,16 +241,13 @@ def geometry_table(
         *([Text(KEPT, style="dim")] if len(found.names) > 1 else []),
         *([Text(_answer(found, keep))] if keep is not None else []),
         *(Text(sentence) for sentence in sentences),
-        *(
-            text_columns(table, wrapped=WRAPPED_OF_DECODERS)
-            for table in (found_spectrum.tables() if found_spectrum else ())[1:]
-        ),
+        *(text_columns(table, wrapped=WRAPPED_OF_DECODERS) for table in tables),
         *(Text(sentence, style="dim") for sentence in evaluation.notes),
     )
 
 
 def _heading(found: Spectrum, evaluation: Evaluation) -> str:
-    size, (position, drop) = len(found.names), found.knee
+    size, (position, drop) = len(found.names), found.largest_drop
     lines = [f"{counted(found.tangents.shape[0], 'output')}, {counted(size, 'latent')}; all values in nats"]
     for row in evaluation.rows:
         if row.score is None or row.metric == "manifold_entropy":
@@ -256,9 +260,9 @@ def _heading(found: Spectrum, evaluation: Evaluation) -> str:
             lines.append(f"{'  with randomly rotated latents':<36}{found.rotated_total_correlation:.3f}")
         if row.metric == "manifold_total_correlation" and found.random_total_correlation >= 0 and size > 1:
             lines.append(f"{'  with random directions':<36}{found.random_total_correlation:.3f}")
-    lines.append(f"{'effective dimension':<36}{found.effective_dimension:.2f} of {size}")
     if size > 1:
-        lines.append(f"{'largest drop':<36}{drop:.3f} after {counted(position, 'latent')}")
+        no_knee = "" if found.knee else ", which is no knee (at least 1 nat)"
+        lines.append(f"{'largest drop':<36}{drop:.3f} after {counted(position, 'latent')}{no_knee}")
     return "\n".join(lines)
 
 

@@ -17,6 +17,7 @@ from unweave.evaluation import Evaluation, Row
 from unweave.evaluation.environments import Environments
 from unweave.report.answer import (
     ANSWER_SCHEMA,
+    MOST_LATENTS,
     Answer,
     ComparedAnswer,
     by_question,
@@ -28,13 +29,14 @@ from unweave.report.answer import (
     none_if_nan,
     settings_tested,
     shared_reasons,
+    signed,
     sizes_in_words,
     whole_answer,
 )
 from unweave.report.cite import bibtex, methods_paragraph
 from unweave.report.latex import latex_rows
 from unweave.score import Score, ShownMatrix
-from unweave.sentences import counted, fixed, listed, say
+from unweave.sentences import brief, counted, fixed, listed, say
 from unweave.trust.comparison import Comparison
 from unweave.trust.verdict_record import SECTIONS, Level
 
@@ -512,7 +514,20 @@ def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
         return {"course": str(answer.course or ""), **tests}
     shown = [plain_data(row) | {"leaks": row.leaks} for row in answer.shown_factors]
     units = answer.spectrum and answer.spectrum.units
-    of_units = {"units": plain_data(units.table())} if units else {}
+    of_units: dict[str, Any] = {"units": plain_data(units.table())} if units else {}
+    effects = answer.spectrum and answer.spectrum.effects
+    if effects:
+        largest = np.max(effects.size, axis=0)
+        of_units["effects"] = [
+            {
+                "latent": latent,
+                "cells": [
+                    {"mean": signed(m), "size": brief(s), "share": m / (of or 1.0)}
+                    for m, s, of in zip(mean, size, largest, strict=True)
+                ],
+            }
+            for latent, mean, size in list(zip(effects.latents, effects.mean, effects.size, strict=True))[:MOST_LATENTS]
+        ]
     return {"shown_factors": shown, "parts": answer.parts_sentence, **of_units}
 
 

@@ -108,12 +108,14 @@ def metric_table(evaluation: Evaluation, width: int) -> Table:
     Names are wrapped where they do not fit, and numbers are never cut.
     """
     representation = evaluation.representations[0]
-    checked = any(row.verdict is not None for row in evaluation.rows)
+    alone = not evaluation.data.n_rows  # a decoder, which has nothing to be checked with
+    checked = not alone and any(row.verdict is not None for row in evaluation.rows)
     with_interval = checked and width >= NARROW
     table = plain_table(close=True)
     table.add_column("metric")
     table.add_column("score", justify="right", no_wrap=True)
-    table.add_column("noise", justify="right", no_wrap=True)
+    if not alone:
+        table.add_column("noise", justify="right", no_wrap=True)
     if with_interval:
         level = next((row.interval.level for row in evaluation.rows if row.interval is not None), 0.95)
         table.add_column(f"{100 * level:g} % interval", no_wrap=True)
@@ -129,7 +131,7 @@ def metric_table(evaluation: Evaluation, width: int) -> Table:
             table.add_row(
                 Text(f"  {label}{' (lower is better)' if row.card.lower_is_better else ''}"),
                 Text(score_cell(evaluation, label, representation)),
-                Text("" if row.noise is None else fixed(row.noise)),
+                *([] if alone else [Text("" if row.noise is None else fixed(row.noise))]),
                 *([Text(_ends(row))] if with_interval else []),
                 *([_styled(row.level)] if checked else []),
             )

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 import unweave.metrics.manifolds
 from unweave import Evidence, InputError, Spectrum, UnweaveError, spectrum
 from unweave.estimators import GaussianMixture, IndependentPrior
-from unweave.estimators.geometry import HALF_LOG_2PI_E, random_pair_information, random_total_correlation_interval
+from unweave.estimators.geometry import (
+    HALF_LOG_2PI_E,
+    random_others,
+    random_pair_information,
+    random_total_correlation_interval,
+)
 from unweave.evidence import Jacobians
 from unweave.metrics import (
     manifold_cross_mutual_information,
@@ -377,7 +382,7 @@ def test_fewer_outputs_than_latents_are_a_caveat_of_the_shared_information(n_out
 def test_the_torus_is_sorted_as_it_was_made():
     found = spectrum(Torus(), n_samples=500)
     assert found.order == list(range(20))
-    assert found.knee[0] == 10  # the angles have larger entropies than the radii
+    assert found.largest_drop[0] == 10  # the angles have larger entropies than the radii
     assert found.total_correlation == pytest.approx(0.0, abs=1e-9)
     assert 1 < found.effective_dimension < 10
 
@@ -431,7 +436,7 @@ def test_limits_of_a_known_spectrum():
     entropies, cumulative = np.array([3.0, 1.0, 2.5]), np.array([3.0, 5.0, 4.5])
     found = Spectrum(("a", "b", "c"), entropies, np.zeros(3), cumulative, 0.0, np.eye(3))
     assert (found.order, found.sorted_entropies.tolist()) == ([0, 2, 1], [3.0, 2.5, 1.0])
-    assert found.knee == (2, 1.5)
+    assert found.largest_drop == found.knee == (2, 1.5)
     assert [found.n_for(nats) for nats in (3.0, 3.1, 5.0)] == [1, 2, 2]
     assert [found.n_above(nats) for nats in (3.0, 2.5, 2.4, 0.0)] == [0, 1, 2, 3]
     with pytest.raises(InputError, match=r"keeps 5\.1 nats: the first 2 latents keep the most, 5 nats"):
@@ -441,7 +446,8 @@ def test_limits_of_a_known_spectrum():
 
 
 def test_one_latent_has_no_knee():
-    n_latents, fall = spectrum(np.eye(3)[:, :1]).knee
+    assert spectrum(np.eye(3)[:, :1]).knee is None
+    n_latents, fall = spectrum(np.eye(3)[:, :1]).largest_drop
     assert n_latents == 1
     assert np.isnan(fall)
 
@@ -505,3 +511,39 @@ def test_deviations_that_cannot_be_known_are_asked_for():
         standardised(varying, [[1.0]])
     with pytest.raises(InputError, match="2 deviations for 3 outputs"):
         manifold_entropy(standardised(varying, [1.0, 2.0]))
+
+
+@given(SEEDS)
+@settings(max_examples=20, deadline=None)
+def test_what_a_latent_shares_with_all_others_is_that_of_the_two_sets(seed):
+    jacobians = random_jacobians(seed)
+    together = manifold_mutual_information(jacobians).parts["all_others"]
+    for i in range(5):
+        rest = [k for k in range(5) if k != i]
+        assert together[i] == pytest.approx(manifold_mutual_information(jacobians, sets=[i, rest]).raw)
+
+
+def test_all_others_of_a_linear_decoder_follow_from_least_squares():
+    matrix = np.random.default_rng(0).normal(size=(7, 4))
+    rest = matrix[:, 1:]
+    residual = matrix[:, 0] - rest @ np.linalg.lstsq(rest, matrix[:, 0], rcond=None)[0]
+    expected = -np.log(np.linalg.norm(residual) / np.linalg.norm(matrix[:, 0]))  # -1/2 log(1 - R^2)
+    assert manifold_mutual_information(matrix).parts["all_others"][0] == pytest.approx(expected)
+    assert np.isnan(manifold_mutual_information(np.ones((3, 2))).parts["all_others"]).all()
+    assert np.isnan(manifold_mutual_information(np.eye(2, 3)).parts["all_others"]).all()  # more latents than outputs
+
+
+def test_random_directions_share_with_all_others_what_they_span():
+    draws = np.random.default_rng(0).normal(size=(2000, 6, 4))
+    draws = np.array([manifold_mutual_information(each).parts["all_others"][0] for each in draws])
+    mean, exceeded = random_others(6, 3)
+    assert draws.mean() == pytest.approx(mean, rel=0.05)
+    assert (draws > exceeded).mean() == pytest.approx(0.05, abs=0.015)
+    assert random_others(3, 3).tolist() == [math.inf, math.inf]
+
+
+@pytest.mark.parametrize(("drop", "is_knee"), [(0.9, False), (1.01, True)])
+def test_a_knee_is_a_drop_of_one_nat(drop, is_knee):
+    found = spectrum(np.diag(np.exp([drop, 0.0])))
+    assert found.largest_drop == (1, pytest.approx(drop))
+    assert found.knee == (found.largest_drop if is_knee else None)

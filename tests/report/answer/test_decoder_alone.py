@@ -47,7 +47,7 @@ def test_the_spectrum_is_the_closed_form(found):
 
 
 def test_traversals_are_those_of_the_decoder(found):
-    traversals = found.data.traversals["codes"]
+    traversals = found.data.traversals["decoder"]
     assert [row.latent for row in traversals] == [f"latent {i}" for i in range(4)]
     decoded = np.array([[2.0 * step * Linear().map[:, i] for step in (-1, -0.5, 0, 0.5, 1)] for i in range(4)])
     low, high = decoded.min(axis=(1, 2), keepdims=True), decoded.max(axis=(1, 2), keepdims=True)
@@ -62,7 +62,7 @@ def test_traversals_of_vectors_are_changes_from_the_outputs_at_zero():
         def decode(self, latents):
             return super().decode(latents) + 1000 * np.arange(16)
 
-    shown = [unweave.evaluate(decoder=each).data.traversals["codes"] for each in (Linear(), Shifted())]
+    shown = [unweave.evaluate(decoder=each).data.traversals["decoder"] for each in (Linear(), Shifted())]
     assert shown[0] == shown[1]
 
 
@@ -103,7 +103,7 @@ def test_pairs_are_those_above_chance_in_as_many_outputs():
     assert answer.spectrum.alone == [f"latent {i}" for i in range(2, 8)]
     assert "Pairs that share more than 0.29 nats, which 5 % of pairs of random directions exceed" in answer.identified
     assert "latent 2, latent 3," in answer.identified
-    assert answer.identified.endswith("no more than that with any other latent.")
+    assert answer.identified.endswith("no more than that with any other single latent.")
     many = answer_of(unweave.evaluate(decoder=np.vstack([pairs, np.zeros((4000, 8))])))
     assert [pair[:2] for pair in many.spectrum.pairs] == [("latent 0", "latent 1"), ("latent 2", "latent 3")]
     assert "Pairs that share more than 0.10 nats: " in many.identified
@@ -127,7 +127,7 @@ def test_the_page_has_the_pairs_the_caveats_and_how_to_compare_a_pair(found):
     for said in (text, " ".join(page.split())):
         assert "depend on the units of the outputs" in said
         assert "not whether the latents are true factors" in said
-        assert "unweave.metrics.manifolds.traversals of the latents 0 and 1" in said
+        assert "unweave.metrics.manifolds.traversals(decoder, (0, 1))" in said
 
 
 @pytest.mark.parametrize("given", ["decoder", "Jacobians"])
@@ -159,7 +159,7 @@ def test_latents_without_effect_are_named_and_drawn_without_a_bar():
     evaluation = unweave.evaluate(decoder=decoder)
     answer = answer_of(evaluation)
     assert [row.entropy is None for row in answer.spectrum.latents] == [False, False, True, True]
-    assert "has no knee. latent 0 and latent 3 do not change the data. All of this" in answer.headline
+    assert "at least 1 nat. latent 0 and latent 3 do not change the data. All of this" in answer.headline
     section = evaluation.to_html().split('id="answer"')[1].split("</section>")[0]
     assert "no effect" in section
     assert not re.search(r"\binf\b", section)
@@ -191,7 +191,7 @@ def test_statements_are_compared_with_outputs_of_unit_variance_in_closed_form():
     jacobian = MIXED * SENSORS[:, None]
     scaled = jacobian / np.linalg.norm(jacobian, axis=1, keepdims=True)
     evaluation = unweave.evaluate(decoder=jacobian)
-    found, described = answer_of(evaluation).spectrum, evaluation.data.decoders["codes"]
+    found, described = answer_of(evaluation).spectrum, evaluation.data.decoders["decoder"]
     assert described.deviations == pytest.approx(np.linalg.norm(jacobian, axis=1).tolist())
     assert evaluation["manifold_total_correlation"].value == pytest.approx(total_correlation(jacobian))
     assert described.standardised["manifold_total_correlation"].value == pytest.approx(total_correlation(scaled))
@@ -225,3 +225,99 @@ def test_units_are_not_asked_of_images_and_not_known_from_jacobians_that_vary():
     varying = unweave.evaluate(decoder=np.random.default_rng(0).normal(size=(20, 5, 3)))
     assert "Jacobians alone do not say how much each output varies" in answer_of(varying).headline
     assert unweave.Evaluation.from_json(varying.to_json()) == varying
+
+
+def test_a_latent_that_shares_little_with_each_may_share_much_with_all_others():
+    n_others = 6
+    jacobian = np.eye(8)[:, : n_others + 1]
+    jacobian[:, n_others] = [0.4] * n_others + [0.2, 0.0]  # 1 - R^2 = .04, and its cosine with each other one is .4
+    shared = {"one": -0.5 * np.log(1 - 0.16), "all": -0.5 * np.log(0.04)}
+    evaluation = unweave.evaluate(decoder=jacobian)
+    found = answer_of(evaluation).spectrum
+    last = next(row for row in found.latents if row.latent == "latent 6")
+    assert (last.shared, last.with_all) == pytest.approx((shared["one"], shared["all"]))
+    assert found.pairs == ()
+    assert (found.sum_of_pairs, found.total_correlation) == pytest.approx((n_others * shared["one"], shared["all"]))
+    for text in (str(evaluation), evaluation.to_markdown(), evaluation.to_html(), evaluation._repr_html_()):
+        flat = " ".join(text.split())
+        assert "1.61" in flat
+        assert "with all others together, each shares" in flat
+        assert "The 21 pairs add up to 0.52 of the 1.61 nats; the rest shows only when more than two" in flat
+
+
+SIGNED = np.array([[0.5, 0.0], [-2.0, 0.25], [0.0, -4.0]])
+SENSOR_NAMES = ["flow", "heat", "level"]
+
+
+def test_what_each_latent_does_to_each_output_is_the_matrix_of_a_linear_decoder():
+    evaluation = unweave.evaluate(decoder=SIGNED, output_names=SENSOR_NAMES)
+    effects, described = answer_of(evaluation).spectrum.effects, evaluation.data.decoders["decoder"]
+    assert described.outputs == effects.outputs == tuple(SENSOR_NAMES)
+    assert described.mean_effects == ((0.5, -2.0, 0.0), (0.0, 0.25, -4.0))
+    assert effects.latents == ("latent 1", "latent 0")
+    assert effects.mean == ((0.0, 0.25, -4.0), (0.5, -2.0, 0.0))
+    assert effects.size == ((0.0, 0.25, 4.0), (0.5, 2.0, 0.0))
+    for text in (str(evaluation), evaluation.to_markdown(), evaluation.to_html(), evaluation._repr_html_()):
+        assert all(name in text for name in SENSOR_NAMES)
+        flat = re.sub("<[^>]*>|[|]", " ", text)
+        assert "+0.25 (0.25) \N{MINUS SIGN}4 (4)" in " ".join(flat.split())
+    assert json.loads(evaluation.to_json())["answer"]["spectrum"]["effects"]["mean"][0] == [0.0, 0.25, -4.0]
+
+
+def test_effects_whose_signs_cancel_keep_their_size_and_many_outputs_have_none():
+    both = np.stack([np.diag([2.0, 1.0]), np.diag([-2.0, 1.0])])
+    effects = answer_of(unweave.evaluate(decoder=both)).spectrum.effects
+    assert effects.outputs == ("output 0", "output 1")
+    assert (effects.mean, effects.size) == (((0.0, 0.0), (0.0, 1.0)), ((2.0, 0.0), (0.0, 1.0)))
+    assert unweave.spectrum(both).rms_tangents.tolist() == [[2.0, 0.0], [0.0, 1.0]]
+    wide = np.random.default_rng(0).normal(size=(21, 2))
+    assert answer_of(unweave.evaluate(decoder=wide)).spectrum.effects is None
+    assert answer_of(unweave.evaluate(decoder=wide[:20])).spectrum.effects.tables()[-1].heads == (
+        "change by",
+        "output 18",
+        "output 19",
+    )
+    with pytest.raises(unweave.InputError, match="There are 3 output_names for 2 outputs"):
+        unweave.evaluate(decoder=both, output_names=SENSOR_NAMES)
+
+
+def test_a_decoder_of_which_nothing_can_be_computed_is_an_error():
+    class Failing(Linear):
+        """A decoder without derivatives."""
+
+        def jacobian_blocks(self, latents):
+            yield np.full((len(latents), 16, 4), np.nan)
+
+    for call in (lambda: unweave.evaluate(decoder=Failing()), lambda: unweave.spectrum(Failing())):
+        with pytest.raises(unweave.InputError, match="derivative with respect to latent 0 is nan"):
+            call()
+    answer = answer_of(unweave.evaluate(decoder=np.eye(2), metrics=["manifold_total_correlation"]))
+    assert answer.headline.startswith("The manifold entropies were not computed")
+
+
+def test_what_to_report_says_how_it_was_measured_and_what_was_found():
+    evaluation = unweave.evaluate(decoder=Linear())
+    answer = answer_of(evaluation)
+    assert "4 latents are 2.81 to −3.19 nats, with the largest drop (5.01 nats) after 2, in the order 0, 1, 2, 3." in (  # noqa: RUF001
+        answer.report
+    )
+    assert f"Pairs that share more than {random_pair_information(16):.2f} nats: 0 with 1." in answer.report
+    drawn = "Values are means over 1,000 latents drawn from the standard normal prior; ± is the standard error of these"
+    for text in (answer.report, answer.reading[0], " ".join(str(evaluation).split()), evaluation.to_html()):
+        assert drawn in text
+    given = unweave.evaluate(decoder=np.broadcast_to(Linear().map, (50, 16, 4)))
+    assert "means over 50 given Jacobians; ± is the standard error of this sample alone" in str(answer_of(given).report)
+
+
+def test_a_decoder_alone_is_not_called_codes_and_has_no_empty_columns():
+    evaluation = unweave.evaluate(decoder=Linear())
+    assert evaluation.representations == ("decoder",)
+    assert evaluation.to_frame()["representation"].tolist() == ["decoder"] * len(evaluation.rows)
+    assert repr(evaluation).startswith("Evaluation(a decoder alone: manifold_entropy = ")
+    assert repr(unweave.Evidence(decoder=Linear())) == "Evidence(a decoder of 4 latents)"
+    page = evaluation.to_html()
+    section = page.split('id="verdicts"')[1].split("</section>")[0]
+    for said in (str(evaluation), section):
+        assert "no verdict" not in said
+        assert "noise" not in said
+    assert "by question, with score" in section

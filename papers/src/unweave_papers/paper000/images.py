@@ -199,7 +199,7 @@ def compare(results: VAESpectra, options: Options) -> Iterator[ClaimCheck]:
         for method, one in spectra.items():
             yield ClaimCheck(f"{method} of {data_set}: entropies", "", _range_and_drop(one))
             claim = f"{method} of {data_set}: largest drop of the entropies, nats"
-            yield ClaimCheck.number(claim, "a very sharp knee", one.knee[1], above=SHARP)
+            yield ClaimCheck.number(claim, "a very sharp knee", one.largest_drop[1], above=SHARP)
     if not results.trained:
         return
     for beta, one in results.trained.items():
@@ -243,7 +243,7 @@ def compare_totals(results: VAESpectra, options: Options) -> Iterator[ClaimCheck
 
 
 def _range_and_drop(one: Spectrum) -> str:
-    falling, (place, drop) = one.sorted_entropies, one.knee
+    falling, (place, drop) = one.sorted_entropies, one.largest_drop
     return f"{falling[0]:.2f} to {falling[-1]:.2f}, largest drop {drop:.2f} after {place}"
 
 
