@@ -194,6 +194,8 @@ def test_missing_values_are_refused_with_all_else_that_is_odd():
         warnings.simplefilter("error", InputWarning)  # nothing is said twice
         with pytest.raises(InputError) as caught:
             Evidence(table, CODES)
+    assert str(caught.value).startswith("There are 2 problems: (1) Values are missing in 1 of 400 rows")
+    assert "Besides, without stopping the call (4 questions): (3) Factor 'site' never varies" in str(caught.value)
     for said in (
         "Values are missing in 1 of 400 rows: factor 'age' (1)",
         "Factor 'site' never varies",

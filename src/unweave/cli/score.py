@@ -490,7 +490,8 @@ def _distinct_labels(files: tuple[Path, ...], what: str = "representation") -> l
     if len(set(files)) < len(files):
         fail(f"A file is named twice: name every {what} once.")
     stems, folders = [path.stem for path in files], [path.parent.name for path in files]
-    return next((names for names in (stems, folders) if len(set(names)) == len(files)), [*map(str, files)])
+    distinct = (names for names in (stems, folders) if all(names) and len(set(names)) == len(files))
+    return next(distinct, [*map(str, files)])
 
 
 def _pages(options: dict[str, Any]) -> dict[str, Path]:
