@@ -216,6 +216,15 @@ def test_numbers_whose_order_the_codes_follow_get_no_question(n_levels, encoded)
         Evidence({"size": x, "other": other}, codes)
 
 
+def test_one_repeated_row_is_asked_about():
+    again = np.r_[np.arange(N), 7]
+    with pytest.warns(InputWarning, match="1 of 401 rows repeats another row"):
+        Evidence(NOISE[again], CODES[again])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InputWarning)  # one code alone is equal
+        Evidence(RNG.normal(size=len(again)), np.column_stack([CODES[again, 0], RNG.normal(size=len(again))]))
+
+
 def test_repeated_rows_with_missing_values_count():
     factor = RNG.normal(size=N)
     factor[3] = math.nan

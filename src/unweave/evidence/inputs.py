@@ -388,14 +388,14 @@ def _repeated(factors: Table, codes: Table) -> Iterator[str]:
         return
     ascending = np.sort(column)
     again = ascending[1:][np.diff(ascending) == 0]
-    if 0.01 * n_rows <= again.size <= min(0.1 * n_rows, 2 * np.unique(again).size):  # not one value, such as 0, often
+    if 0 < again.size <= min(0.1 * n_rows, 2 * np.unique(again).size):  # not one value, such as 0, often
         alike = np.isin(column, again)
         rows = np.nan_to_num(np.column_stack([factors.values[alike], codes.values[alike]]), nan=np.finfo(float).max)
         n_repeats = len(rows) - len(np.unique(rows, axis=0))
-        if n_repeats >= max(2, 0.01 * n_rows):
+        if n_repeats:
             yield (
-                f"{n_repeats} of {n_rows} rows repeat another row in every factor and code: leave the repeats out, or "
-                "pass row_groups (--row-groups) if they belong together."
+                f"{n_repeats} of {n_rows} rows repeat{'s' * (n_repeats == 1)} another row in every factor and code: "
+                "leave the repeats out, or pass row_groups (--row-groups) if they belong together."
             )
 
 
