@@ -18,6 +18,7 @@ from unweave.cli.terminal import (
     check_picture,
     check_writable,
     fail,
+    hold_notes,
     image_shape_in,
     json_option,
     kinds_in,
@@ -158,6 +159,7 @@ def score(file: Path, codes_file: Path | None, factors_from: Path | None, **opti
     read in blocks of rows.
     """
     with one_sentence_errors():
+        hold_notes(options["as_json"])
         if factors_from is not None:
             if codes_file is not None:
                 raise OptionError(f"The factors are named twice, {file} and {factors_from}: leave one of them out.")
@@ -190,6 +192,7 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
     over seeds; for a page or a table, the codes that `unweave encode` wrote into the folder are.
     """
     with one_sentence_errors():
+        hold_notes(options["as_json"])
         if len(files) == 1 and files[0].is_dir() and (pages := _pages(options)):
             folder, files = files[0], tuple(sorted(files[0].glob("*/codes.npz")))
             if not files:

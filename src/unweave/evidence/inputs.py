@@ -264,7 +264,8 @@ def _odd_levels(name: str, levels: Levels | None) -> str | None:
         if (other := alike.setdefault(" ".join(level.split()).casefold(), level)) != level:
             return (
                 f"Factor {quoted(name)} has the levels {quoted(other)} and {quoted(level)}, which differ in capitals "
-                "or spaces only and count as two classes: write them alike if they are one."
+                "or spaces only and count as two classes: write them alike in the table if they are one, such as with "
+                f"table[{name!r}].str.strip().str.lower() in pandas."
             )
     if said := odd_dates(levels or ()):
         return f"Factor {quoted(name)} is text with {len(levels or ())} levels {said}."
