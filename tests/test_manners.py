@@ -147,6 +147,23 @@ def test_questions_are_notes_on_the_command_line(tmp_path):
     assert "UserWarning" not in result.output
 
 
+def test_a_question_is_read_once_on_the_terminal(tmp_path):
+    shape = np.where(np.arange(len(C)) % 3, "Wood", "wood")
+    table = {"shape": shape, **{f"code {k}": column for k, column in enumerate(C.T)}}
+    pd.DataFrame(table).to_csv(tmp_path / "a.csv", index=False)
+    result = CliRunner().invoke(
+        main, ["score", str(tmp_path / "a.csv"), "--factors", "shape", "--metrics", "mcc", "--quick"]
+    )
+    text = " ".join(result.output.split())
+    assert result.exit_code == 0, text
+    assert text.count("count as two classes: write them alike in the table if they are one") == 1
+    assert "such as with table['shape'].str.strip().str.lower() in pandas" in text
+    assert result.stderr.startswith("Note: The codes are the other columns of")  # what the report does not state
+    failing = CliRunner().invoke(main, ["score", str(tmp_path / "a.csv"), "--factors", "shape", "--metrics", "mcd"])
+    assert failing.stderr.startswith("Note: The codes are the other columns of")
+    assert failing.stderr.splitlines()[-1].startswith("Error: ")
+
+
 class TestEncodingOwnImages:
     IMAGES = RNG.random((60, 1, 4, 4)).astype(np.float32)
     FACTORS = IMAGES.reshape(60, -1)[:, :2]

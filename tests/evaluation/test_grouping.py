@@ -175,6 +175,29 @@ def test_intervals_metrics_decimals_and_rows(by_setting, tmp_path):
     assert "**" not in by_setting.to_markdown(bold=False)
 
 
+def test_headings_and_rows_as_a_paper_has_them(by_setting, sixty):
+    chosen = ["setting 03", "setting 00"]
+    table = by_setting.to_latex(models=chosen, names={"r2": "$R^2$ %", "setting 03": "ours"})
+    body = table[table.index(r"\midrule") : table.index(r"\bottomrule")].splitlines()[1:]
+    assert [line.split(" & ")[0] for line in body] == ["ours", "setting 00"]
+    assert r"{\$R\textasciicircum{}2\$ \% $\uparrow$}" in table
+    assert f"{by_setting.score('r2', 'setting 03').mean:.3f}" in body[0]
+    assert table.endswith("\\endgroup\n")
+    runs = list(sixty.representations[:2])[::-1]
+    single = sixty.to_latex(rows="models", models=runs)
+    assert single.index(runs[0]) < single.index(runs[1])
+
+
+def test_the_ladder_is_a_column_where_it_was_asked_for():
+    runs = {f"run{k}": codes(0.3, k)[:200] for k in range(2)}
+    named = unweave.compare(FACTORS[:200], runs, metrics=["identification"], quick=True).grouped(lambda name: "ours")
+    assert "ladder" in named.scores
+    assert named.to_markdown().splitlines()[0] == "| model | identification ↑ |"
+    assert "ladder" in named.to_latex(metrics=["ladder", "identification"])
+    panel = dataclasses.replace(named, columns=())
+    assert panel.to_markdown().splitlines()[0] == "| model | ladder ↑ | identification ↑ |"
+
+
 def test_a_wide_table_is_set_in_parts_that_can_be_read():
     cells = tuple((PaperCell(0.5, spread=0.1),) * 9 for _ in "ab")
     heads, names = tuple((f"a long name {k}", False) for k in range(9)), (("a", None), ("b", None))
@@ -207,6 +230,8 @@ def test_verdicts_are_marked_and_explained():
         ({"metrics": "mig"}, "no score of 'mig': there are mcc, r2"),
         ({"metrics": []}, "names no metric"),
         ({"digits": 2.5}, "whole number from 0 to 9"),
+        ({"names": {"mig": "MIG"}}, "names has 'mig', which is no row or column of this table: there are mcc, r2"),
+        ({"models": ["ours"]}, "There is no model 'ours' in this table: there are setting 00"),
     ],
 )
 def test_tables_that_cannot_be_written(by_setting, sixty, options, message):

@@ -172,6 +172,59 @@ def test_the_command_takes_an_order(tmp_path):
     assert scores["mcc"].value == evaluate(light, table["emb_0"], metrics=["mcc"], quick=True)["mcc"].value
 
 
+SHAPE = RNG.integers(0, 4, N)
+NOISE = 0.3 * RNG.normal(size=(N, 4))
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        np.eye(4)[SHAPE] + NOISE,
+        np.eye(4)[SHAPE] @ np.random.default_rng(1).normal(size=(4, 6)) + 0.1 * RNG.normal(size=(N, 6)),
+        np.column_stack([np.eye(4)[SHAPE] + NOISE, RNG.normal(size=(N, 20))]),
+    ],
+    ids=["one code each", "mixed", "among noise"],
+)
+@pytest.mark.parametrize("gap", [False, True])
+def test_numbers_that_codes_represent_as_classes_are_asked_about(codes, gap):
+    shape = np.where(gap & (np.arange(N) == 3), math.nan, SHAPE)
+    with pytest.warns(
+        InputWarning, match=r"'shape' has 4 whole numbers as values, taken as ordered.*shape=categorical"
+    ):
+        evidence = Evidence({"shape": shape}, codes, missing="drop")
+    assert evidence.kinds[0].value == "ordinal"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InputWarning)
+        for kind in ("categorical", "ordinal"):
+            Evidence({"shape": shape}, codes, kinds={"shape": kind}, missing="drop")
+
+
+@pytest.mark.parametrize("n_levels", [3, 4, 6, 10])
+@pytest.mark.parametrize(
+    "encoded",
+    [lambda x: x, lambda x: x**3, lambda x: np.exp(3 * x), lambda x: np.tanh(5 * (x - 0.5)), lambda x: 0 * x],
+    ids=["line", "cube", "exponential", "sigmoid", "nothing"],
+)
+def test_numbers_whose_order_the_codes_follow_get_no_question(n_levels, encoded):
+    x = RNG.integers(0, n_levels, N)
+    other = RNG.normal(size=N)
+    codes = np.column_stack([encoded(x / (n_levels - 1)), other]) @ [[1, 0.5], [0.3, -1]] + 0.1 * RNG.normal(
+        size=(N, 2)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InputWarning)
+        Evidence({"size": x, "other": other}, codes)
+
+
+def test_one_repeated_row_is_asked_about():
+    again = np.r_[np.arange(N), 7]
+    with pytest.warns(InputWarning, match="1 of 401 rows repeats another row"):
+        Evidence(NOISE[again], CODES[again])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InputWarning)  # one code alone is equal
+        Evidence(RNG.normal(size=len(again)), np.column_stack([CODES[again, 0], RNG.normal(size=len(again))]))
+
+
 def test_repeated_rows_with_missing_values_count():
     factor = RNG.normal(size=N)
     factor[3] = math.nan
@@ -194,6 +247,8 @@ def test_missing_values_are_refused_with_all_else_that_is_odd():
         warnings.simplefilter("error", InputWarning)  # nothing is said twice
         with pytest.raises(InputError) as caught:
             Evidence(table, CODES)
+    assert str(caught.value).startswith("There are 2 problems: (1) Values are missing in 1 of 400 rows")
+    assert "Besides, without stopping the call (4 questions): (3) Factor 'site' never varies" in str(caught.value)
     for said in (
         "Values are missing in 1 of 400 rows: factor 'age' (1)",
         "Factor 'site' never varies",

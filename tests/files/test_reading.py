@@ -6,6 +6,7 @@ import stat
 import sys
 import time
 import tracemalloc
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -221,6 +222,23 @@ def test_files_that_do_not_hold_what_is_needed(folder, arguments, message):
 def test_names_that_are_not_there(folder, name, options, message):
     with pytest.raises(UnweaveError, match=message):
         read_files(folder / name, **options)
+
+
+def test_all_missing_names_are_in_one_error_with_what_may_be_meant(tmp_path):
+    columns = ["Unnamed: 0", "angle_deg", "size (m)", "material", "is_red", "light", "emb_0"]
+    (tmp_path / "chairs.csv").write_text(f"{','.join(columns)}\n{','.join('1' * 7)}\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no note on codes before the error
+        with pytest.raises(FileError) as caught:
+            read_files(
+                tmp_path / "chairs.csv", factors=["angle", "size", "material", "redness", "lite"], row_groups="video"
+            )
+    assert "has no columns 'angle' (did you mean 'angle_deg'?), 'size' (did you mean 'size (m)'?), " in str(
+        caught.value
+    )
+    assert "'redness' (did you mean 'is_red'?), 'lite' and 'video' but 'Unnamed: 0', " in str(caught.value)
+    with pytest.raises(FileError, match=r"has no column 'angle' but .*: did you mean 'angle_deg'\?"):
+        read_files(tmp_path / "chairs.csv", factors=["angle"])
 
 
 @pytest.mark.parametrize("options", [{"factors": ["a"]}, {"row_groups": "a"}], ids=str)

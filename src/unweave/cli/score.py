@@ -18,6 +18,7 @@ from unweave.cli.terminal import (
     check_picture,
     check_writable,
     fail,
+    hold_notes,
     image_shape_in,
     json_option,
     kinds_in,
@@ -158,6 +159,7 @@ def score(file: Path, codes_file: Path | None, factors_from: Path | None, **opti
     read in blocks of rows.
     """
     with one_sentence_errors():
+        hold_notes(options["as_json"])
         if factors_from is not None:
             if codes_file is not None:
                 raise OptionError(f"The factors are named twice, {file} and {factors_from}: leave one of them out.")
@@ -190,6 +192,7 @@ def compare(files: tuple[Path, ...], factors_from: Path | None, **options: Any) 
     over seeds; for a page or a table, the codes that `unweave encode` wrote into the folder are.
     """
     with one_sentence_errors():
+        hold_notes(options["as_json"])
         if len(files) == 1 and files[0].is_dir() and (pages := _pages(options)):
             folder, files = files[0], tuple(sorted(files[0].glob("*/codes.npz")))
             if not files:
@@ -508,7 +511,8 @@ def _distinct_labels(files: tuple[Path, ...], what: str = "representation") -> l
     if len(set(files)) < len(files):
         fail(f"A file is named twice: name every {what} once.")
     stems, folders = [path.stem for path in files], [path.parent.name for path in files]
-    return next((names for names in (stems, folders) if len(set(names)) == len(files)), [*map(str, files)])
+    distinct = (names for names in (stems, folders) if all(names) and len(set(names)) == len(files))
+    return next(distinct, [*map(str, files)])
 
 
 def _pages(options: dict[str, Any]) -> dict[str, Path]:

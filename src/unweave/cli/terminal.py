@@ -35,8 +35,27 @@ EXTRA_OF = {
 }
 
 
+HELD = "unweave.held"  # notes that wait for the result, in the meta of the context, because it may state them
+
+
+def hold_notes(as_json: bool) -> None:
+    """Print notes after the result unless it states them, so that a person does not read them twice."""
+    if not as_json:
+        click.get_current_context().meta[HELD] = []
+
+
+def print_held(stated: Iterable[str] = ()) -> None:
+    """Print the notes that were held, but for those that are stated elsewhere."""
+    context = click.get_current_context(silent=True)
+    held = [] if context is None else context.meta.pop(HELD, [])
+    for text in held:
+        if text not in stated:
+            click.echo(f"Note: {text}", err=True)
+
+
 def show(evaluation: Evaluation, as_json: bool) -> None:
     """Print an evaluation; the command fails if no metric could be computed."""
+    print_held({str(each) for each in evaluation.data.notes})
     if as_json:
         click.echo(evaluation.to_json())
     elif sys.stdout.isatty():
@@ -132,6 +151,7 @@ WANTS_JSON = "unweave.json"  # whether --json was given, in the meta of the cont
 
 def fail(sentence: str, kind: str = "OptionError") -> NoReturn:
     """End the command with one sentence and exit code 2."""
+    print_held()
     click.echo(f"Error: {' '.join(sentence.split())}", err=True)
     print_error(kind, sentence)
     raise SystemExit(2)
@@ -192,12 +212,15 @@ def warnings_as_notes() -> Iterator[None]:
             before(message, category, *rest)
         elif str(message) not in seen:
             seen.add(str(message))
-            click.echo(f"Note: {message}", err=True)
+            context = click.get_current_context(silent=True)
+            held = None if context is None else context.meta.get(HELD)
+            held.append(str(message)) if held is not None else click.echo(f"Note: {message}", err=True)
 
     with warnings.catch_warnings():
         before = warnings.showwarning
         warnings.showwarning = shown  # type: ignore[assignment]
         yield
+        print_held()
 
 
 @contextmanager

@@ -69,7 +69,8 @@ class GroupedScore:
 class GroupedScores:
     """Scores of every setting by every metric; print it for a table, or write it for a paper.
 
-    "ladder" is the value of the ladder, if it was computed. ``level`` is the confidence level of intervals and tests,
+    "ladder" is the value of the ladder, if it was computed. ``columns`` are the metrics that were named, which a table
+    has unless it names others; all, if none was. ``level`` is the confidence level of intervals and tests,
     and ``lower_is_better`` says so for every metric. ``differences`` are those of the best setting's mean minus each
     other mean, with intervals and p-values of Welch's t-test; p-values are corrected by Holm for all pairs.
 
@@ -85,6 +86,7 @@ class GroupedScores:
     level: float = 0.95
     lower_is_better: Mapping[str, bool] = field(default_factory=dict)
     differences: Mapping[str, tuple[Difference, ...]] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -130,6 +132,8 @@ class GroupedScores:
         bold: bool = True,
         marks: bool = True,
         digits: int = 3,
+        names: Mapping[str, str] | None = None,
+        models: Sequence[str] | None = None,
     ) -> str:
         """The table for a paper: booktabs and siunitx, with a legend below; also written to ``path`` if given.
 
@@ -150,8 +154,12 @@ class GroupedScores:
             Marks of verdicts: caution, noise level, do not use.
         digits : int
             Number of decimals.
+        names : mapping of name to text, optional
+            Texts for metrics and models in place of their names, such as ``{"dci_disentanglement": "DCI-D"}``.
+        models : names, optional
+            Models of the table, in this order; by default all, best by the first metric first.
         """
-        return _written(self._table(metrics, rows, intervals, bold, marks, digits).latex(), path)
+        return _written(self._table(metrics, rows, intervals, bold, marks, digits, names, models).latex(), path)
 
     def to_markdown(self, path: str | Path | None = None, **options: Any) -> str:
         """The table of `to_latex` in Markdown, with the same options."""
@@ -224,7 +232,8 @@ def grouped_scores(
         )
         tests = differences_of_settings(values, down, level)
         differences[label] = tuple(each for each in tests if each.first == tests[0].first)
-    return GroupedScores(scores, level, lower_is_better, differences)
+    named = evaluation.labels if evaluation.data.panel is None else ()  # nobody asked for the ladder beside these
+    return GroupedScores(scores, level, lower_is_better, differences, named)
 
 
 def _values(evaluation: Evaluation, label: str, names: Iterable[str]) -> list[float]:
@@ -900,17 +909,19 @@ class Evaluation:
         bold: bool = True,
         marks: bool = True,
         digits: int = 3,
+        names: Mapping[str, str] | None = None,
+        models: Sequence[str] | None = None,
     ) -> str:
         """A table in LaTeX (booktabs, siunitx) with a legend; also written to ``path`` if given.
 
         Rows are metrics, or models with ``rows="models"``. ``intervals=True`` adds the intervals over samples, ``bold``
         prints the best representation and those that do not differ from it significantly in bold, and ``marks`` shows
-        verdicts. ``metrics`` and ``digits`` are as in `GroupedScores.to_latex`. For several seeds of every model, use
-        ``evaluation.grouped(...).to_latex()``.
+        verdicts. ``metrics``, ``digits``, ``names`` and ``models`` are as in `GroupedScores.to_latex`. For several seeds of
+        every model, use ``evaluation.grouped(...).to_latex()``.
         """
         from unweave.report.latex import paper_table
 
-        table = self._shown_by(paper_table, metrics, rows, intervals, bold, marks, digits)
+        table = self._shown_by(paper_table, metrics, rows, intervals, bold, marks, digits, names, models)
         return _written(table.latex(), path)
 
     def to_summary(self) -> dict[str, Any]:

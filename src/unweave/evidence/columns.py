@@ -593,22 +593,37 @@ def all_of(*steps: Callable[[], Any]) -> list[Any]:
     return results
 
 
+class Question(str):
+    """A problem that does not stop a call, but is named beside those that do."""
+
+    __slots__ = ()
+
+
 def refuse_all(problems: Sequence[str]) -> None:
     """Raise one error for all problems of a table, so that a person need not find them one by one.
+
+    Problems that are a `Question` come last, and are said not to stop the call; they are no reason to raise an error.
 
     >>> refuse_all(["Factor 'a' is text.", "Code 'b' is text."])
     Traceback (most recent call last):
     unweave.InputError: There are 2 problems: (1) Factor 'a' is text. (2) Code 'b' is text.
     """
-    if len(problems) == 1:
+    asked = [problem for problem in problems if isinstance(problem, Question)]
+    stopping = [problem for problem in problems if not isinstance(problem, Question)]
+    problems = [*stopping, *asked]
+    if len(problems) == 1 and stopping:
         raise InputError(problems[0])
-    if problems:
+    if stopping:
         ends = np.cumsum([len(problem) for problem in problems])
         n_listed = max(int((ends[:MOST_PROBLEMS] <= MOST_LETTERS).sum()), 1)
-        listed = " ".join(f"({k}) {problem}" for k, problem in enumerate(problems[:n_listed], 1))
+        listed = " ".join(f"({k}) {problem}" for k, problem in enumerate(problems[: min(n_listed, len(stopping))], 1))
+        if n_listed > len(stopping):
+            listed += f" Besides, without stopping the call{f' ({len(asked)} questions)' * (len(asked) > 1)}: "
+            listed += " ".join(f"({k}) {problems[k - 1]}" for k in range(len(stopping) + 1, n_listed + 1))
         more = len(problems) - n_listed
         rest = f" {more} more {'are' if more > 1 else 'is'} not shown." if more > 0 else ""
-        error = InputError(f"There are {len(problems)} problems: {listed}{rest}")
+        head = f"There are {len(stopping)} problems: " if len(stopping) > 1 else ""
+        error = InputError(f"{head}{listed if head else listed.removeprefix('(1) ')}{rest}")
         error.problems = tuple(problems)
         raise error
 
@@ -1040,7 +1055,7 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str, beside: Sequ
             f"{', '.join(counts[:MOST_COLUMNS_NAMED])}{more}; fill them in, or leave these rows out with "
             "missing='drop' (--missing drop on the command line)."
         )
-        problems += [*_never_varying(tables.get("factors")), *beside]
+        problems += map(Question, [*_never_varying(tables.get("factors")), *beside])
     refuse_all(problems)
     if bad_rows.all():
         whole = _always_missing(tables, masks)

@@ -241,7 +241,8 @@ def questions_about(inputs: Inputs, kinds: KindsGiven = None) -> list[str]:
         questions += filter(None, map(_odd_levels, factors.names, factors.levels))
         if kinds is None or isinstance(kinds, Mapping):
             questions += _unordered(factors, kinds or {})
-            questions += _angles(factors, kinds or {})
+            angles = [*_angles(factors, kinds or {})]
+            questions += angles or () if codes is None else (*_classes(factors, codes, kinds or {}), *angles)
     if factors is not None and codes is not None and inputs.row_groups is None:
         questions += _repeated(factors, codes)
     for table in filter(None, (factors, codes)):
@@ -264,7 +265,8 @@ def _odd_levels(name: str, levels: Levels | None) -> str | None:
         if (other := alike.setdefault(" ".join(level.split()).casefold(), level)) != level:
             return (
                 f"Factor {quoted(name)} has the levels {quoted(other)} and {quoted(level)}, which differ in capitals "
-                "or spaces only and count as two classes: write them alike if they are one."
+                "or spaces only and count as two classes: write them alike in the table if they are one, such as with "
+                f"table[{name!r}].str.strip().str.lower() in pandas."
             )
     if said := odd_dates(levels or ()):
         return f"Factor {quoted(name)} is text with {len(levels or ())} levels {said}."
@@ -288,6 +290,46 @@ def _unordered(factors: Table, stated: Mapping[str, object]) -> Iterator[str]:
             yield (
                 f"Factor {quoted(name)} has the levels {shown}, which count as classes without an order: if they are "
                 f"ordered, declare kinds={{{name!r}: {kind!r}}} (--kinds {f'{name}={kind}'!r})."
+            )
+
+
+MOST_CLASSES = 10
+ROWS_FITTED, CODES_FITTED = 2_000, 500
+DEPENDS = 0.05  # share of a code's variance that classes have to explain, beside chance
+CLEARLY_MORE = 1.5  # times the share that a line explains; codes that are powers of levels stay below it
+
+
+def _classes(factors: Table, codes: Table, stated: Mapping[str, object]) -> Iterator[str]:
+    """A question about few whole numbers that codes represent as classes: indicators explain clearly more than a line.
+
+    Both are fitted to every code; only codes that depend on the factor count. Codes that follow an order, also a
+    curved one, get no question.
+    """
+    step = max(1, len(codes.values) // ROWS_FITTED)
+    table = codes.values[::step, :CODES_FITTED]
+    for name, whole, text in zip(factors.names, factors.values.T, factors.is_text, strict=True):
+        if text or name in stated or whole[0] % 1 > 0 or len(whole) != len(codes.values):  # most continuous ones
+            continue
+        first = whole[:FIRST][np.isfinite(whole[:FIRST])]
+        if not first.size or not _has_few_values(first):
+            continue
+        kept = np.isfinite(whole[::step]) & np.isfinite(table).all(axis=1)
+        column, levels = whole[::step][kept], np.unique(whole[np.isfinite(whole)])
+        if not 3 <= levels.size <= MOST_CLASSES or column.size < 10 * levels.size or (levels % 1).any():
+            continue
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # constant codes, and extreme ones
+            scaled = np.asarray(table[kept], dtype=np.float64)
+            scaled = (scaled - scaled.mean(axis=0)) / scaled.std(axis=0)
+            line = ((column - column.mean()) / column.std()) @ scaled / column.size
+            members = (column[:, None] == levels).astype(np.float64)
+            by_class = (members.T @ scaled) ** 2 / np.maximum(members.sum(axis=0), 1)[:, None]
+            by_classes = by_class.sum(axis=0) / column.size
+        depends = by_classes > DEPENDS + levels.size / column.size
+        if by_classes[depends].sum() > CLEARLY_MORE * (line[depends] ** 2).sum():
+            yield (
+                f"Factor {quoted(name)} has {levels.size} whole numbers as values, taken as ordered, but the codes "
+                f"follow them like classes: if they are classes, declare kinds={{{name!r}: 'categorical'}} (--kinds "
+                f"{f'{name}=categorical'!r})."
             )
 
 
@@ -348,14 +390,14 @@ def _repeated(factors: Table, codes: Table) -> Iterator[str]:
         return
     ascending = np.sort(column)
     again = ascending[1:][np.diff(ascending) == 0]
-    if 0.01 * n_rows <= again.size <= min(0.1 * n_rows, 2 * np.unique(again).size):  # not one value, such as 0, often
+    if 0 < again.size <= min(0.1 * n_rows, 2 * np.unique(again).size):  # not one value, such as 0, often
         alike = np.isin(column, again)
         rows = np.nan_to_num(np.column_stack([factors.values[alike], codes.values[alike]]), nan=np.finfo(float).max)
         n_repeats = len(rows) - len(np.unique(rows, axis=0))
-        if n_repeats >= max(2, 0.01 * n_rows):
+        if n_repeats:
             yield (
-                f"{n_repeats} of {n_rows} rows repeat another row in every factor and code: leave the repeats out, or "
-                "pass row_groups (--row-groups) if they belong together."
+                f"{n_repeats} of {n_rows} rows repeat{'s' * (n_repeats == 1)} another row in every factor and code: "
+                "leave the repeats out, or pass row_groups (--row-groups) if they belong together."
             )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import fnmatch
 import json
 import math
@@ -67,7 +68,7 @@ class Opened:
 
     def table(self, names: Sequence[str]) -> Any:
         """The array of this name in an archive (a mapping for several), or the named columns of a table."""
-        self._check(names)
+        self.check(names)
         if not (self.is_archive or isinstance(self.content, dict)):
             return self.content.select(names)
         columns = {name.removeprefix("obs:"): self._entry(name) for name in names}
@@ -77,7 +78,7 @@ class Opened:
 
     def column(self, name: str) -> Any:
         """The array or column of this name."""
-        self._check([name])
+        self.check([name])
         return self._entry(name)
 
     def _entry(self, name: str) -> Any:
@@ -109,14 +110,24 @@ class Opened:
             chosen += fitting
         return chosen
 
-    def _check(self, names: Sequence[str]) -> None:
-        if self.is_one_array:
+    def check(self, names: Sequence[str]) -> None:
+        """Raise one error for all names that the file does not have."""
+        if self.is_one_array and names:
             raise FileError(f"{self.path} contains one array without names, so it has no {names[0]!r}: omit names.")
         known = set(self.names)
-        for name in names:
-            if name not in known:
-                what = "array" if self.is_archive else "column"
-                raise FileError(f"{self.path} has no {what} {name!r} but {shown(self.names)}: {self._instead(name)}")
+        missing = [name for name in dict.fromkeys(names) if name not in known]
+        what = "array" if self.is_archive else "column"
+        if len(missing) == 1:
+            raise FileError(
+                f"{self.path} has no {what} {missing[0]!r} but {shown(self.names)}: {self._instead(missing[0])}"
+            )
+        if missing:
+            alike = {name: self._alike(name) for name in missing}
+            listed = [f"{name!r}{f' (did you mean {alike[name]!r}?)' * bool(alike[name])}" for name in missing[:20]]
+            raise FileError(
+                f"{self.path} has no {what}s {', '.join(listed[:-1])} and {listed[-1]} but {shown(self.names)}: "
+                f"{self._instead('')}"
+            )
         if len(set(names)) < len(names):
             raise OptionError(f"{mode(names)!r} is named twice: name every array or column once.")
 
@@ -125,8 +136,8 @@ class Opened:
         several = [word for word in re.split(r"[\s;,|]+", name) if word]
         if len(several) > 1 and {*several} <= {*self.names}:
             return f"separate names by commas alone, as in {','.join(several)}."
-        if alike := [each for each in self.names if each.strip().casefold() == name.strip().casefold()]:
-            return f"did you mean {alike[0]!r}?"
+        if alike := self._alike(name):
+            return f"did you mean {alike!r}?"
         if self.is_archive and any(each.rpartition(".")[2] in ("weight", "bias") for each in self.names):
             return "these are the weights of a model, so encode samples with it first, and pass the codes."
         if name == "factors":
@@ -135,6 +146,20 @@ class Opened:
                 f"unweave score labels.npz {self.path})."
             )
         return "name existing ones with --factors, --codes and --row-groups."
+
+    def _alike(self, name: str) -> str | None:
+        """The most similar name in the file, of those that contain this one or a word with which it begins."""
+        word = name.removeprefix("obs:").strip().casefold()
+        found = []
+        for each in self.names:
+            known = each.removeprefix("obs:").strip().casefold()
+            if known == word:
+                return each
+            words = [part for part in re.split(r"[\W_]+", known) if len(part) > 2]
+            if len(word) > 2 and (word in known or any(word.startswith(part) for part in words)):
+                found.append(each)
+        near = difflib.get_close_matches(name, found, 1, 0) or difflib.get_close_matches(name, self.names, 1, 0.75)
+        return near[0] if near else None
 
 
 def opened(path: str | Path) -> Opened:

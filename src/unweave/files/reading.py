@@ -113,6 +113,9 @@ def read_files(
     factors, codes = first.chosen(factors), second.chosen(codes)
     factor_names, code_names = list(factors), list(codes)
     if codes_path is None:
+        named = [*dict.fromkeys([*factors, *codes, *aside])]
+        if named:
+            first.check(named)  # one error for all
         factor_names, code_names = _both_sides(first, factor_names, code_names, aside)
         _say_what_codes_are(first, factors, codes, code_names)
         factor_table, code_table = first.table(factor_names), first.table(code_names)
@@ -291,7 +294,7 @@ def _to_take_apart(file: Opened, names: Sequence[str]) -> tuple[list[str], dict[
     levels: dict[str, list[str]] = {}
     for name in names:
         column, sign, level = name.rpartition("=") if name.endswith(APART) else name.partition("=")
-        known = sign and name not in file.names and {column, f"obs:{column}"} & {*file.names}
+        known = sign and name not in file.names and (level == "*" or {column, f"obs:{column}"} & {*file.names})
         column, level = (column, level) if known else (name, "")
         if column not in levels or level in levels[column]:  # what is named twice is refused later
             columns.append(column)

@@ -86,6 +86,7 @@ class PaperTable:
                 "\n\\par\\medskip\n".join(parts),
                 *([rf"\par\smallskip{{\footnotesize {legend}\par}}"] if legend else []),
                 r"\endgroup",
+                "",  # a text file ends with a new line
             ]
         )
 
@@ -162,6 +163,8 @@ def paper_table(
     bold: bool = True,
     marks: bool = True,
     digits: int = 3,
+    names: Mapping[str, str] | None = None,
+    models: Sequence[str] | None = None,
 ) -> PaperTable:
     """Return the table of an evaluation, or of groups of seeds; `GroupedScores.to_latex` describes the options."""
     if rows not in ("models", "metrics"):
@@ -169,23 +172,33 @@ def paper_table(
     if not isinstance(digits, int) or not 0 <= digits <= 9:
         raise OptionError(f"digits={digits!r} is not a number of decimals: write a whole number from 0 to 9.")
     if isinstance(found, GroupedScores):
-        models, chosen, down = found.groups, _chosen_labels(tuple(found.scores), metrics), found.lower_is_better
+        chosen = _chosen_labels(tuple(found.scores), metrics if metrics is not None else found.columns or None)
+        of_found, down = found.groups, found.lower_is_better
         columns = {label: _cells_of_groups(found, label, intervals, bold) for label in chosen}
         tests = settings_tested(found, chosen) if any(found.differences.values()) else None
     else:
-        models, chosen = found.representations, _chosen_labels(found.labels, metrics)
+        of_found, chosen = found.representations, _chosen_labels(found.labels, metrics)
         down = {row.label: row.card.lower_is_better for row in found.rows}
         columns, tests = {label: _cells_of_models(found, label, intervals, bold) for label in chosen}, None
     if not marks:
         columns = {label: tuple(replace(cell, level=None) for cell in cells) for label, cells in columns.items()}
-    legend = _legend(found, columns, bold and len(models) > 1)
+    wanted = of_found if models is None else [models] if isinstance(models, str) else list(models)
+    if strange := [name for name in wanted if name not in of_found]:
+        raise InputError(f"There is no model {strange[0]!r} in this table: there are {', '.join(of_found)}.")
+    places = [of_found.index(name) for name in wanted]
+    columns = {label: tuple(cells[place] for place in places) for label, cells in columns.items()}
+    texts = dict(names or {})
+    if strange := [name for name in texts if name not in (*chosen, *wanted)]:
+        known = ", ".join((*chosen, *wanted))
+        raise OptionError(f"names has {strange[0]!r}, which is no row or column of this table: there are {known}.")
+    legend = _legend(found, columns, bold and len(wanted) > 1)
     legend += (say("what_ladder_is"),) if isinstance(found, GroupedScores) and "ladder" in chosen else ()
-    of_metrics = tuple((label, down.get(label, False)) for label in chosen)
-    of_models = tuple((name, None) for name in models)
+    of_metrics = tuple((texts.get(label, label), down.get(label, False)) for label in chosen)
+    of_models = tuple((texts.get(name, name), None) for name in wanted)
     if rows == "models":
         cells = tuple(zip(*columns.values(), strict=True))
         return PaperTable("model", of_metrics, of_models, cells, legend, digits, tests)
-    of_models = of_models if len(models) > 1 else (("score", None),)
+    of_models = of_models if len(wanted) > 1 else (("score", None),)
     return PaperTable("metric", of_models, of_metrics, tuple(columns.values()), legend, digits, tests)
 
 

@@ -198,9 +198,12 @@ def rich_table(evaluation: Evaluation, width: int) -> Constrain:
     if reasons:
         parts += [Text(), Text("Why some scores are not trusted", style="bold")]
         parts += [_item("-", _reason(reason)) for reason in reasons]
-    if evaluation.data.notes:
+    asked = any(note.kind == "asked" for note in evaluation.data.notes)  # the first questions are next steps already
+    steps = (compared_answer if several else answer_of)(evaluation).next_steps if asked else ()
+    notes = [str(note) for note in evaluation.data.notes if str(note) not in steps]
+    if notes:
         parts += [Text(), Text("Notes about the data", style="bold")]
-        parts += [_item("-", str(note)) for note in evaluation.data.notes]
+        parts += [_item("-", note) for note in notes]
     if evaluation.notes:
         parts += [Text(), Text("Notes", style="bold")]
         parts += [
