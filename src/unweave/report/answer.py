@@ -481,7 +481,7 @@ YES, PARTLY = 0.8, 0.1  # limits of the answers, as shares of the distance from 
 
 OTHER_CONTENT = "other content"
 
-UNEXPLAINED = "unexplained variance"
+UNEXPLAINED = "unexplained"
 
 
 @dataclass(frozen=True)
@@ -637,8 +637,7 @@ def _other_content(question: Question, evaluation: Evaluation, representation: s
         n_unrelated = screening.n_codes - screening.n_found
         sentence = say("unexplained_beside", n=n_unrelated, n_codes=screening.n_codes, share=float(share), part=part)
         share = unrelated + (1 - unrelated) * share
-    yes = "in small codes" if of_variance <= PARTLY else "yes"
-    answer = yes if share >= 1 - YES else "a little" if share > PARTLY else "no"
+    answer = "yes" if share >= 1 - YES else "a little" if share > PARTLY else "no"
     return QuestionLine(
         question.name, question.text, question.short, answer,
         value=float(share), level=Level.NO_VERDICT, sentence=sentence, part=part,
@@ -1109,9 +1108,11 @@ def _report(
         return say("not_checked")
     parts = LadderParts.of(evaluation, representation)
     scores = [
-        reported_score(line.metric, line.value, line.low, line.high, None, None, line.part)
-        if parts
-        else reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise, line.part)
+        reported_score(
+            *(line.metric, line.value, line.low, line.high),
+            *((None, None) if parts else (line.confidence, line.noise)),
+            part=line.part.removesuffix(say("too_narrow")).rstrip(", "),  # said at the end, for all
+        )
         for line in lines
         if line.level is Level.TRUST and line.question != OTHER_CONTENT and line.value is not None
         if parts is None or line.metric != "identification"  # the same number as own codes
