@@ -56,7 +56,7 @@ def test_a_number_and_its_unit_stay_on_one_line(width):
 
 
 def test_of_many_representations_the_best_and_the_worst_are_shown():
-    codes = {f"representation {k}": FACTORS + k * NOISE for k in range(25)}
+    codes = {f"representation {k}": FACTORS + k * NOISE for k in reversed(range(25))}
     evaluation = compare(FACTORS, codes, metrics=["mcc"], quick=True)
     lines = [line.split() for line in str(evaluation).splitlines() if "representation " in line]
     values = [float(line[2]) for line in lines if len(line) > 2 and line[1].isdigit()]
@@ -66,6 +66,16 @@ def test_of_many_representations_the_best_and_the_worst_are_shown():
     known = [evaluation.score("mcc", name).value for name in evaluation.representations]
     assert values[0] == pytest.approx(max(known), abs=6e-4)
     assert values[-1] == pytest.approx(min(known), abs=6e-4)
+
+
+def test_of_many_steps_some_and_the_best_are_shown_in_their_order():
+    codes = {f"step_{k}": FACTORS + abs(k - 13) * NOISE for k in range(25)}
+    text = str(compare(FACTORS, codes, metrics=["mcc"], quick=True)).split("Other metrics")[1].split("Notes")[0]
+    steps = [int(line.split()[0].removeprefix("step_")) for line in text.splitlines() if "step_" in line]
+    assert steps == sorted(steps)
+    assert {0, 13, 24} <= set(steps)
+    hidden = [int(line.split()[1]) for line in text.splitlines() if "more between" in line]
+    assert len(steps) + sum(hidden) == 25
 
 
 @pytest.mark.parametrize("width", [60, 80, 140])

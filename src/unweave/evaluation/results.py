@@ -681,6 +681,7 @@ class EvaluationData:
     environments: dict[str, Environments] = field(default_factory=dict)
     carriers: dict[str, dict[str, Carriers]] = field(default_factory=dict)
     nuisances: dict[str, dict[str, float]] = field(default_factory=dict)
+    n_groups: int = 0  # groups of rows, which splits keep whole
     notes: tuple[Finding, ...] = ()
 
     @classmethod
@@ -690,6 +691,7 @@ class EvaluationData:
         return cls(
             n_rows=first.n_rows if first.all_rows is None else first.all_rows.n_rows,
             n_dropped=first.n_dropped,
+            n_groups=0 if first.row_groups is None else int(first.row_groups.max(initial=-1)) + 1,
             factors=tuple(
                 FactorDescription(name, kind.value, levels or ())
                 for name, kind, levels in zip(first.factor_names, first.kinds, first.factor_levels, strict=True)

@@ -31,7 +31,7 @@ from unweave.evaluation.results import (
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.analysis import PRESENT
-from unweave.identifiability.rungs import is_provisional
+from unweave.identifiability.rungs import CARRIED, is_provisional
 from unweave.metrics.manifolds import KNEE, largest_drop
 from unweave.score import Score
 from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say, texts
@@ -70,6 +70,8 @@ IN_CODES = (*IDENTIFIED, "readable")
 MUCH = 0.1  # share of a direction's response that is unexplained, above which leakage is a range
 
 WELL = 0.8  # smallest recovery of a factor that is identified up to a class of maps
+
+WEAKLY, WEAKLY_READABLE = 0.2, "weakly readable"  # a factor with a smaller recovery is not called readable alone
 
 RECOVERY_OF = {"one code": "one_code", "own codes": "own_codes", "own direction": "direction", "readable": "readable"}
 SHOWN_OF = RECOVERY_OF | {"implied": "readable"}  # by a linear readout on the rows as they are
@@ -141,8 +143,8 @@ class FactorRow:
 
     @property
     def group(self) -> str:
-        """The rung; for factors that cannot be read, in words."""
-        return self.words if self.rung in ("absent", "joint") else self.rung
+        """The rung; for factors that cannot be read, or only weakly, in words."""
+        return self.words if self.rung in ("absent", "joint", "readable") else self.rung
 
     @property
     def counts(self) -> bool:
@@ -208,16 +210,20 @@ def _row(row: LadderRow, carriers: Carriers | None, n_codes: int, kind: str, qui
         if row.carried_by:
             where = ", ".join(row.carried_by)
         elif carriers and carriers.share >= MAIN:
-            where = say("main_codes", codes=", ".join(carriers.codes), share=carriers.share)
+            where = say(
+                "main_codes", codes=", ".join(carriers.codes), share=carriers.share, part=carriers.share < CARRIED
+            )
     elif row.rung == "readable" and row.code:
         where = say("best_code", code=row.code)
-    recovery = SHOWN_OF.get(row.rung, "")
+    recovery, shown = SHOWN_OF.get(row.rung, ""), str(_state(row))
+    if shown == "readable" and row.readable < WEAKLY:
+        shown = WEAKLY_READABLE
     low, high = row.intervals.get(recovery, (math.nan, math.nan))
     return FactorRow(
         factor=row.factor,
         rung=row.rung,
         state=_state(row),
-        words=say("rung_in_words", rung=_state(row), n_codes=len(codes)),
+        words=say("rung_in_words", rung=shown, n_codes=len(codes)),
         where=where,
         recovery=none_if_nan(getattr(row, recovery)) if recovery else None,
         low=none_if_nan(low),
@@ -655,7 +661,7 @@ YES, PARTLY = 0.8, 0.1  # limits of the answers, as shares of the distance from 
 
 OTHER_CONTENT = "other content"
 
-UNEXPLAINED = "unexplained variance"
+UNEXPLAINED = "unexplained"
 
 
 @dataclass(frozen=True)
@@ -811,8 +817,7 @@ def _other_content(question: Question, evaluation: Evaluation, representation: s
         n_unrelated = screening.n_codes - screening.n_found
         sentence = say("unexplained_beside", n=n_unrelated, n_codes=screening.n_codes, share=float(share), part=part)
         share = unrelated + (1 - unrelated) * share
-    yes = "in small codes" if of_variance <= PARTLY else "yes"
-    answer = yes if share >= 1 - YES else "a little" if share > PARTLY else "no"
+    answer = "yes" if share >= 1 - YES else "a little" if share > PARTLY else "no"
     return QuestionLine(
         question.name, question.text, question.short, answer,
         value=float(share), level=Level.NO_VERDICT, sentence=sentence, part=part,
@@ -1292,11 +1297,13 @@ def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
     n = sum(row.counts for row in rows)
     named = {state: [row.factor for row in rows if row.state is state] for state in FactorState}
     one = not named[FactorState.OWN_CODES]
+    weakly = [row.factor for row in rows if row.words == WEAKLY_READABLE]
     own = [*named[FactorState.ONE_CODE], *named[FactorState.OWN_CODES]]
     groups = {
         "n_own": own,
         "n_directions": named[FactorState.DIRECTION],
-        "n_readable": named[FactorState.READABLE],
+        "n_readable": [name for name in named[FactorState.READABLE] if name not in weakly],
+        "n_weakly": weakly,
         "n_unread": [*named[FactorState.JOINT], *named[FactorState.FOLDED]],
         "n_through": named[FactorState.THROUGH],
         "n_unclear": [row.factor for row in rows if row.state in (FactorState.WEAK, FactorState.UNCLEAR)],
@@ -1305,7 +1312,7 @@ def _rungs_in_words(rows: Sequence[FactorRow]) -> str:
     for key, group in (("all_own", "n_own"), ("all_directions", "n_directions"), ("all_absent", "n_absent")):
         if len(groups[group]) == n:
             return say(key, n=n, one=one)
-    said = [say(key, names=names, n=len(names), one=one) for key, names in groups.items() if names]
+    said = [say(key, names=names, n=len(names), one=one, weakly=WEAKLY) for key, names in groups.items() if names]
     return say("of_factors", n=n, said="; ".join(said))
 
 
@@ -1345,9 +1352,11 @@ def _report(
         return say("not_checked")
     parts = LadderParts.of(evaluation, representation)
     scores = [
-        reported_score(line.metric, line.value, line.low, line.high, None, None, line.part)
-        if parts
-        else reported_score(line.metric, line.value, line.low, line.high, line.confidence, line.noise, line.part)
+        reported_score(
+            *(line.metric, line.value, line.low, line.high),
+            *((None, None) if parts else (line.confidence, line.noise)),
+            part=line.part.removesuffix(say("too_narrow")).rstrip(", "),  # said at the end, for all
+        )
         for line in lines
         if line.level is Level.TRUST and line.question != OTHER_CONTENT and line.value is not None
         if parts is None or line.metric != "identification"  # the same number as own codes
@@ -1393,7 +1402,7 @@ class Ranked:
 class ComparedQuestion:
     """A question, the metric that answers it, the representations ranked by it, and whether differences were tested.
 
-    Steps of training and layers are in their order.
+    Steps of training and layers are ``in_order``.
     """
 
     question: str
@@ -1403,6 +1412,7 @@ class ComparedQuestion:
     noise: tuple[float, float] | None
     ranked: tuple[Ranked, ...]
     tested: bool
+    in_order: bool = False
 
     def table(self) -> TextTable:
         """The representations with score, verdict, and whether they are in the best group."""
@@ -1789,6 +1799,7 @@ def compared_by(metric: str, question: Question, evaluation: Evaluation) -> Comp
             for row in (rows if has_order else sorted(rows, key=_best_first))
         ),
         tested=bool(comparison.letters),
+        in_order=has_order,
     )
 
 

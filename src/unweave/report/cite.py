@@ -121,7 +121,7 @@ def methods_paragraph(summary: Mapping[str, Any]) -> str:
     elif seeds:
         sentences.append(f"Randomised metrics used seed {seeds[0]}.")
     sentences += _floor_sentences(cell["floor"] for cell in cells if cell["floor"])
-    sentences += _interval_sentences(cell["interval"] for cell in cells if cell["interval"])
+    sentences += _interval_sentences((cell["interval"] for cell in cells if cell["interval"]), data.get("n_groups", 0))
     sentences += _settings_sentences(summary["answer"])
     prints = listed([entry["fingerprint"] for entry in data["representations"]])
     return " ".join([*sentences, f"Fingerprint of the data: {prints}."])
@@ -137,8 +137,11 @@ def _what(data: Mapping[str, Any]) -> str:
     if not data["n_rows"]:
         return "a decoder"
     kinds = Counter(factor["kind"] for factor in data["factors"])
+    of_kinds = [f"{count} {kind}" for kind, count in kinds.items()]
+    circular = [factor["name"] for factor in data["factors"] if factor["kind"] == "circular"]  # never by default
+    of_kinds = [f"{text} ({listed(circular)})" if text.endswith(" circular") else text for text in of_kinds]
     d, n = len(data["factors"]), data["n_rows"]
-    stated = f"{'factor' if d == 1 else 'factors'} ({listed([f'{count} {kind}' for kind, count in kinds.items()])})"
+    stated = f"{'factor' if d == 1 else 'factors'} ({listed(of_kinds)})"
     sizes = {entry["name"]: entry["n_codes"] for entry in data["representations"]}
     names = {name: "a representation" if name == "codes" else f"the representation '{name}'" for name in sizes}
     codes = listed([f"{names[name]} of m = {counted(m, 'code')}" for name, m in sizes.items()])
@@ -196,8 +199,9 @@ def _range(numbers: list[int]) -> str:
     return f"{min(numbers):,}" if min(numbers) == max(numbers) else f"{min(numbers):,} to {max(numbers):,}"
 
 
-def _interval_sentences(intervals: Iterable[Mapping[str, Any]]) -> list[str]:
+def _interval_sentences(intervals: Iterable[Mapping[str, Any]], n_groups: int = 0) -> list[str]:
+    over = f"{n_groups:,} groups of samples, which splits and permutations keep whole" if n_groups else "samples"
     used = dict.fromkeys((interval["level"], interval["kind"]) for interval in intervals)
     return [
-        f"Intervals are {f'{100 * level:g} % ' if level else ''}{kind} intervals over samples." for level, kind in used
+        f"Intervals are {f'{100 * level:g} % ' if level else ''}{kind} intervals over {over}." for level, kind in used
     ]

@@ -274,6 +274,7 @@ def _picture(*rows: NDArray[np.float32]) -> str:
 MOST_BYTES = 3_000_000
 MOST_BYTES_OF_DATA = 400_000
 FEW_VALUES = 12
+LEAST_FRAMED = 0.05  # a smaller value is no match
 MOST_COLUMNS = 24  # factors that a table with a row for every representation shows
 
 
@@ -474,17 +475,18 @@ def _span(one: float, other: float, domain: list[float]) -> str:
 def _best_rows(matrix: Mapping[str, Any], pairs: Mapping[str, Any]) -> list[int]:
     """Return the row to frame in each column.
 
-    This is the row of the code that the factor is matched to, or else the row of the largest value, or -1 if the column
-    has no value.
+    This is the row of the code that the factor is matched to, or else the row of the largest value, or -1 if that value
+    is missing or next to 0.
     """
     matched = {pair["factor"]: pair["code"] for pair in pairs.get(matrix["representation"], ())}
     best = []
     for name, column in zip(matrix["column_names"], zip(*matrix["values"], strict=True), strict=True):
         sizes = [-1.0 if value is None else abs(value) for value in column]
         if matched.get(name) in matrix["row_names"]:
-            best.append(matrix["row_names"].index(matched[name]))
+            i = matrix["row_names"].index(matched[name])
         else:
-            best.append(max(range(len(sizes)), key=sizes.__getitem__) if max(sizes) > 0 else -1)
+            i = max(range(len(sizes)), key=sizes.__getitem__)
+        best.append(i if sizes[i] >= LEAST_FRAMED else -1)
     return best
 
 

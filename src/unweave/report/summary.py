@@ -473,6 +473,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
         "data": {
             "n_rows": data.n_rows,
             "n_dropped": data.n_dropped,
+            "n_groups": data.n_groups,
             "factors": plain_data(data.factors),
             "representations": [
                 {"name": name, "n_codes": entry.n_codes, "fingerprint": entry.fingerprint}

@@ -84,12 +84,11 @@ def ranked_table(question: ComparedQuestion) -> Table:
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
-    n, tail = len(question.ranked), 2
-    for k, entry in enumerate(question.ranked):
-        if n > MOST_RANKED and MOST_RANKED - tail <= k < n - tail:
-            if k == MOST_RANKED - tail:
-                table.add_row("", Text(f"... {n - MOST_RANKED} more between"))
-            continue
+    kept = _kept_rows(question)
+    for k, before in zip(kept, (-1, *kept), strict=False):
+        if k - before > 1:
+            table.add_row("", Text(f"... {k - before - 1} more between"))
+        entry = question.ranked[k]
         ends = "" if entry.low is None else between(entry.low, entry.high, 3)
         table.add_row(
             "",
@@ -100,6 +99,18 @@ def ranked_table(question: ComparedQuestion) -> Table:
             Text("best" if entry.best else "", style="bold"),
         )
     return table
+
+
+def _kept_rows(question: ComparedQuestion) -> list[int]:
+    """Places of the rows of a long ranking that are shown: the first and the last; of steps, some and the best."""
+    n, tail = len(question.ranked), 2
+    if n <= MOST_RANKED:
+        return [*range(n)]
+    if not question.in_order:
+        return [*range(MOST_RANKED - tail), *range(n - tail, n)]
+    values = [-math.inf if entry.value is None else entry.value for entry in question.ranked]
+    best = max(range(n), key=lambda k: (question.ranked[k].best, values[k]))
+    return sorted({best, *(round(k * (n - 1) / (MOST_RANKED - tail)) for k in range(MOST_RANKED - tail + 1))})
 
 
 def metric_table(evaluation: Evaluation, width: int) -> Table:

@@ -179,7 +179,7 @@ def test_a_score_of_some_rows_says_so_in_its_own_line(monkeypatch):
     parts = {line.metric: line.part for line in answer_of(found).questions}
     assert parts["identification"] == "300 of 400 rows"
     assert parts["r2"] == ""
-    assert "On 300 of 400 samples with 2 codes, over the factors that vary freely and" in (answer_of(found).report)
+    assert "On 300 of 400 samples with 2 codes, with 95 % intervals: " in (answer_of(found).report)
     assert "300 of 400 rows" in str(unweave.metrics.identification(z, z).caveats[0])
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from unweave import compare, evaluate
 from unweave.findings import Finding, shared_reason
-from unweave.report.answer import _row_of_difference
+from unweave.report.answer import _row_of_difference, answer_of
 from unweave.report.figures.curves import loss_figure
 from unweave.sentences import MINUS
 from unweave.trust.comparison import Difference
@@ -54,3 +54,17 @@ def test_the_table_of_recoveries_is_of_directions_on_the_page_as_on_the_terminal
 def test_the_weighted_reconstruction_of_a_loss_is_not_that_of_a_table():
     (axes,) = loss_figure({"reconstruction": {"vae": {"seed 0": ([0, 1], [2.0, 1.0])}}}).axes
     assert "times its weight" in axes.get_title()
+
+
+def test_a_factor_with_a_small_recovery_is_called_weakly_readable():
+    """A recovery of .08 was called readable, like one of .8; the rung stays."""
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(2, 2000))
+    codes = (y + 0.35 * x + 0.5 * rng.normal(size=2000))[:, None]
+    found = evaluate({"x": x, "y": y}, codes, metrics="identification", quick=True)
+    rows = {row.factor: row for row in answer_of(found).factors}
+    assert rows["x"].rung == found.ladder["x"].rung == "readable"
+    assert 0.02 < rows["x"].recovery < 0.2
+    assert rows["x"].words == rows["x"].group == "weakly readable"
+    assert "1 can be read only weakly (recovery below 0.20): x" in answer_of(found).headline
+    assert "weakly" not in rows["y"].words

@@ -60,7 +60,7 @@ def test_the_report_has_every_factor_with_state_recovery_interval_and_place(spre
     checked = evaluate(dict(zip("xyz", Z.T, strict=True)), Z[:, [2, 0, 1]], metrics=["identification", "r2"], budget=20)
     answer = answer_of(checked)
     for row in answer.factors:
-        clause = f"{row.factor} one code {row.recovery:.2f} ({between(row.low, row.high)}), {row.where}"
+        clause = f"{row.factor} one code {row.recovery:.2f} ({between(row.low, row.high)}) in {row.where}"
         assert clause in answer.report
     assert answer.headline.rstrip(".") not in answer.report
     assert checked.answer["report"] == answer.report
