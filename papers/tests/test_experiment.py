@@ -155,7 +155,7 @@ def test_folders_that_were_not_given_are_replaced_and_said(tmp_path, monkeypatch
     assert weights.requirements == ["torch", "(--weights)"]
     options, [told] = weights.ready(Options(tmp_path))
     assert options.codes == tmp_path
-    assert told.startswith("Without --weights, tab8 uses five small models")
+    assert told.startswith("Without --weights, tab8 uses six small models")
     given = Options(tmp_path, weights=tmp_path)
     assert weights.ready(given) == (given, [])
     digits = experiment_of(paper_of("000"), "fig6")

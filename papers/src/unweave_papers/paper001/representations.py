@@ -23,7 +23,7 @@ from unweave.metrics import informativeness, jemmig, misjed, rmig, separability
 from unweave.report.figures.geometry import information_figure, traversal_figure
 from unweave_papers.experiment import ClaimCheck, Experiment, MeasuredFigure, Options, Pictures, Tables, none
 from unweave_papers.figures import bars_figure, curves_figure, histograms_figure, image_grid_figure
-from unweave_papers.paper001.models import GRID, LIMITS
+from unweave_papers.paper001.models import GRID, LIMITS, POINT
 from unweave_papers.trained import aae, beta_vaes, coloured_shapes, factor_vaes, levels_of, trained
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 N_STEPS, N_SEEDS = 4000, 5
 NAMES = ("FactorVAE", "beta-VAE", "AAE")
-POINT = 1e-6  # standard deviation of a deterministic encoder: its posterior lies in one bin
 COARSE = QuantisedPosterior(bins=50, limits=LIMITS)  # of Table 5
 INFORMATIVE = 0.05  # nats
 PLACES = np.linspace(-2, 2, 7)
