@@ -135,6 +135,8 @@ def test_a_rule_with_another_sign_fails_the_check():
 
 
 OTHER_ENCODER = {"E1": "E3", "E3": "E1", "E2": "E3", "E4": "E3", "E5": "E7", "E6": "E7", "E7": "E5", "E8": "E5"}
+
+
 def terms_that_decide(claim, text, part):
     """Pairs of a compound rule with one term flipped, where the other terms leave the decision to this one."""
     word = " or " if " or " in text else " and "
