@@ -19,7 +19,8 @@ from unweave.progress import progress_bar
 from unweave.report.figures.geometry import constrained_figure
 from unweave_papers.experiment import ClaimCheck, Experiment, Options, Pictures, Tables
 from unweave_papers.paper001 import representations
-from unweave_papers.paper001.representations import GRID, representation
+from unweave_papers.paper001.models import GRID
+from unweave_papers.paper001.representations import representation
 from unweave_papers.paper004.encoders import METRICS, of_losses, robustness, spearman
 from unweave_papers.stored import StoredNumbers
 from unweave_papers.trained import coloured_shapes
