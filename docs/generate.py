@@ -6,6 +6,7 @@ With ``--demo`` the outputs of the README's example and of the demo in docs/repo
 from __future__ import annotations
 
 import collections.abc
+import csv
 import dataclasses
 import enum
 import json
@@ -529,8 +530,8 @@ models smaller than the paper's, and {undecided} are undecided. {errors} further
 text, and {artefacts} are true of the published numbers only, because of the code or the protocol.
 
 A statement is split into parts, and each part is a rule about figures that follows the paper's sentence. Rules of
-26 statements were worded, or worded again, after figures were known (000: 170, 173, 178, 179, 189; 001: 145;
-003: 7, 27, 32, 58, 68, 72, 82, 83, 85, 86, 89, 90, 94, 97, 98, 101; 004: 123, 127, 134, 209).
+27 statements were worded, or worded again, after figures were known (000: 170, 173, 178, 179, 189; 001: 145;
+003: 7, 27, 32, 58, 68, 72, 82, 83, 85, 86, 89, 90, 94, 97, 98, 101, 102; 004: 123, 127, 134, 209).
 Figures have 95 % intervals over seeds, unless their scale names something else; figures of single trainings have
 none. A part is decided if 99.5 % of figures drawn from the intervals agree.
 Statements about closed forms are computed exactly, and those about synthetic data with the papers' numbers of
@@ -538,7 +539,7 @@ factors, codes and rows and with up to 5,000 seeds. Statements about trained net
 encoders or on small networks; each says so. Figures of small networks were recorded when these were trained, to
 the digits that docs/papers.md and docs/geometry.md have, and `unweave claims check` compares new ones with them.
 
-`unweave claims check` computes all figures again that need no trained network, in about five CPU minutes.
+`unweave claims check` computes all figures again that need no trained network, in about seven CPU minutes.
 `unweave reproduce all` computes every figure and table, says first what that costs, and continues where it was
 interrupted. [The ledger](../docs/claims.md) has every figure with its interval."""
 
@@ -558,6 +559,7 @@ def report_page() -> str:
     for number in MODULES:
         counts = (sum(claim.verdict == verdict for claim in claims_of(number)) or "" for verdict in VERDICTS)
         lines.append(f"| {number} {paper_of(number).title} | {' | '.join(map(str, counts))} |")
+    lines += ranks_section()
     for verdict, heading in SECTIONS:
         lines += ["", f"## {heading}"]
         for number in MODULES:
@@ -566,6 +568,40 @@ def report_page() -> str:
     for verdict, heading in (("error of the text", "Errata"), ("artefact of code or protocol", "Artefacts")):
         lines += ["", f"## {heading}", "", *(_claim_as_item(claim) for claim in claims if claim.verdict == verdict)]
     return "\n".join([*lines, ""])
+
+
+def ranks_section() -> list[str]:
+    """Return how far metrics of different papers rank encoders alike, from the table that `004 ranks` wrote."""
+    path = ROOT / "papers" / "src" / "unweave_papers" / "recorded" / "ranks.csv"
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = list(dict.fromkeys(row["metric"] for row in rows))
+    paper_of_metric = {row["metric"]: row["paper"] for row in rows}
+    data = dict.fromkeys(row["data"] for row in rows)
+    counts = " and ".join(f"{next(r['encoders'] for r in rows if r['data'] == one)} of {WORDS[one]}" for one in data)
+    lines = ["", "## How far metrics of the papers agree", "", RANKS.format(counts=counts), ""]
+    lines += [f"| metric | {' | '.join(f'{WORDS[one]}: mean | lowest | highest' for one in data)} |"]
+    lines += [f"| --- |{' ---: | --- | --- |' * len(data)}"]
+    for name in names:
+        cells = [f"{name} ({paper_of_metric[name]})"]
+        for one in data:
+            [row] = [row for row in rows if (row["data"], row["metric"]) == (one, name)]
+            others = {k: float(row[k]) for k in names if paper_of_metric[k] != row["paper"] and row[k] != "nan"}
+            low, high = min(others, key=others.__getitem__), max(others, key=others.__getitem__)
+            mean = sum(others.values()) / len(others)
+            cells += [f"{mean:.2f}", f"{others[low]:.2f} ({low})", f"{others[high]:.2f} ({high})"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+WORDS = {"dsprites": "sprites", "coloured_shapes": "coloured shapes"}
+RANKS = """\
+Eleven metrics of four papers, each oriented so that higher is better, scored {counts} encoders that were trained here
+(AAEs, FactorVAEs, beta-VAEs, and the six losses of 004 with three MLPs; `unweave reproduce 004 ranks`). The table
+has Spearman's rank correlations of a metric with those of the other papers: their mean, the lowest and the highest.
+Metrics of 000 score decoders and are not among them."""
 
 
 def _claim_as_item(claim: Claim) -> str:

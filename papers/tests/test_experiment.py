@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import pytest
 from matplotlib.figure import Figure
@@ -62,6 +63,14 @@ def test_every_experiment_is_declared_completely(number):
         assert set(entry.options) <= FIELDS
         assert set(entry.needs) <= {*experiment.PACKAGES, *experiment.FOLDERS}
         assert set(entry.needs) - {"torch"} <= set(entry.options)
+        assert set(entry.needs) - {"torch"} <= set(entry.replaced)  # no folder has to be given
+
+
+def test_102_figures_and_all_tables_of_results_have_a_command():
+    names = {(number, re.match(r"(fig|tab)[A-F]?\d+|", entry.name)[0]) for number in MODULES
+             for entry in paper_of(number).experiments}  # fmt: skip
+    assert sum(name.startswith("fig") for _, name in names) == 102
+    assert sum(name.startswith("tab") for _, name in names) == 9
 
 
 def test_an_experiment_computes_compares_and_draws(calls, tmp_path):
@@ -155,7 +164,7 @@ def test_folders_that_were_not_given_are_replaced_and_said(tmp_path, monkeypatch
     assert weights.requirements == ["torch", "(--weights)"]
     options, [told] = weights.ready(Options(tmp_path))
     assert options.codes == tmp_path
-    assert told.startswith("Without --weights, tab8 uses five small models")
+    assert told.startswith("Without --weights, tab8 uses six small models")
     given = Options(tmp_path, weights=tmp_path)
     assert weights.ready(given) == (given, [])
     digits = experiment_of(paper_of("000"), "fig6")

@@ -37,7 +37,7 @@ FOLDERS = {
 
 # what is used if a folder is not given
 REPLACED = {
-    "weights": "five small models, which it trains on 4,608 sprites of 16 x 16 pixels (about two minutes, once)",
+    "weights": "six small models, which it trains on 4,608 sprites of 16 x 16 pixels (about two minutes, once)",
     "data": "the 1,797 digits of 8 x 8 pixels of scikit-learn and the small flows of --quick",
 }
 

@@ -235,13 +235,14 @@ SMALL = "small-codes"
 
 
 def with_small_codes(options: Options) -> Options:
-    """Train five small models with one seed, encode all sprites, and return options with the folder of these codes."""
+    """Train six small models with one seed, encode all sprites, and return options with the folder of these codes."""
     objectives = {
         "VAE": beta_vaes([1])[0],
         "beta-VAE": beta_vaes([16])[0],
         "AnnealedVAE": annealed_vae(options),
         "FactorVAE": factor_vaes([40])[0],
         "beta-TCVAE": total_correlation_vaes([8])[0],
+        "AAE": aae(),
     }
     folder = options.folder / SMALL
     if any(not (folder / f"{name}.npz").exists() for name in objectives):

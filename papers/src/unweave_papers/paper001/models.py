@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -59,7 +60,10 @@ def by_model(label: str, measure: Callable[[Encoded], Any], options: Options) ->
     """Return a measure of every model by name; each is computed once and stored."""
     n_rows = options.n_rows or N_ROWS
     numbers = {}
-    codes = {name: encoded for name, encoded in codes_of(options, n_rows).items() if "codes_std" in encoded.arrays}
+    given = codes_of(options, n_rows)
+    if label not in SAMPLED:
+        given = {name: with_posterior(encoded) for name, encoded in given.items()}
+    codes = {name: encoded for name, encoded in given.items() if "codes_std" in encoded.arrays}
     with progress_bar(len(codes), options.progress) as bar:
         for name, encoded in codes.items():
             bar.step(f"001: {label} of {name}")
@@ -67,6 +71,18 @@ def by_model(label: str, measure: Callable[[Encoded], Any], options: Options) ->
             kept = StoredNumbers(options.folder / "001" / f"{source} {name} {n_rows} {options.seed or 0}.json")
             numbers[name] = kept.value(label, partial(measure, encoded))
     return numbers
+
+
+# measures that draw from the posteriors, which a deterministic encoder does not have
+SAMPLED = ("scores by draws", "shared by two codes", "sampled and quantised", "three gaps")
+POINT = 1e-6  # standard deviation of a deterministic encoder (AAE): on a grid, its posterior lies in one bin
+
+
+def with_posterior(encoded: Encoded) -> Encoded:
+    """The codes with posteriors; those of a deterministic encoder are points."""
+    if "codes_std" in encoded.arrays:
+        return encoded
+    return replace(encoded, arrays={**encoded.arrays, "codes_std": np.full(encoded.means.shape, POINT)})
 
 
 def rmig_per_factor(encoded: Encoded) -> dict[str, float]:

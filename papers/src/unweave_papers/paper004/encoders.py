@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import rankdata
 
 from unweave.arrays import FloatArray
 from unweave.datasets.dependence import Confounder, CorrelatedPair, Dependence
+from unweave.datasets.interface import GridDataSet
 from unweave.estimators.information import Histogram
 from unweave.estimators.linear_probes import Lasso
 from unweave.evidence import Evidence
@@ -33,7 +35,10 @@ from unweave.synthetic.toys import ClassesWithNuisance, DependentClasses
 from unweave_papers.experiment import Options
 from unweave_papers.paper004.evidence import with_lasso
 from unweave_papers.stored import StoredNumbers
-from unweave_papers.trained import codes_of
+from unweave_papers.trained import annealed_vae, beta_vaes, codes_of, factor_vaes, total_correlation_vaes, trained
+
+if TYPE_CHECKING:
+    from unweave.models import TrainedModel
 
 Measure = Callable[[Evidence], float]
 N_ROWS = 2000
@@ -113,6 +118,28 @@ def samples_of(name: str) -> dict[str, Measure]:
         return METRICS[name](evidence.rows(np.arange(min(n_rows, evidence.n_rows))))
 
     return {f"{n_rows} samples": partial(scored, n_rows) for n_rows in SAMPLES}
+
+
+# widths and depths of the MLPs; with six losses and two seeds these are 36 encoders
+TRUNKS, N_OF_EACH = ((64, 64), (128, 128), (128, 128, 128)), 2
+LOSS_STEPS = 4000
+Named = Sequence[tuple[str, "TrainedModel"]]
+
+
+def of_losses(data: Callable[[], GridDataSet], options: Options) -> Named:
+    """Train the six losses of 004 with MLPs of several widths and depths."""
+    from unweave.models import HFSVAE, AdaGVAE
+
+    images, steps = data(), options.n_steps or LOSS_STEPS
+    options = replace(options, n_seeds=options.n_seeds or N_OF_EACH, n_steps=steps)
+    losses = [
+        *beta_vaes([16]), annealed_vae(options), *total_correlation_vaes([8]), *factor_vaes([20]), AdaGVAE(), HFSVAE()
+    ]  # fmt: skip
+    return [
+        (f"{images.name} {'x'.join(map(str, hidden))} {model.name} {steps}", model)
+        for hidden in TRUNKS
+        for model in trained(options, losses, 10, images, hidden)
+    ]
 
 
 def of_published(wanted: Mapping[str, Measure], target: Target, prefix: str, options: Options) -> Correlations:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,16 +30,19 @@ from unweave_papers.paper004.encoders import (
     TOY_METRICS,
     Correlations,
     Measure,
+    Named,
     Target,
     ToyCurves,
     at_all_levels,
     best_single_code_accuracy,
     bins_of,
+    of_losses,
     of_published,
     robustness,
     samples_of,
     with_bins,
 )
+from unweave_papers.paper004.ranks import RANKS
 from unweave_papers.trained import (
     N_STEPS,
     annealed_vae,
@@ -49,9 +52,6 @@ from unweave_papers.trained import (
     total_correlation_vaes,
     trained,
 )
-
-if TYPE_CHECKING:
-    from unweave.models import TrainedModel
 
 FALLS = 0.05
 CURVES = "Curves are of one seed; figures of claims are means over 20 and more, with 95 % intervals."
@@ -278,9 +278,6 @@ def _numbers(correlations: Correlations) -> Iterator[ClaimCheck]:
 
 
 N_SEEDS = 3  # with ten settings these are thirty encoders; the paper has 36
-# widths and depths of the MLPs; with six losses and two seeds these are 36 encoders
-TRUNKS, N_OF_EACH = ((64, 64), (128, 128), (128, 128, 128)), 2
-LOSS_STEPS = 4000
 COLOURED_LEVELS: dict[str, tuple[Dependence, ...]] = {
     "independent": (),
     "one pair": (CorrelatedPair("size", "x", 0.1),),
@@ -293,7 +290,6 @@ COLOURED_LEVELS: dict[str, tuple[Dependence, ...]] = {
     },
     "confounded": (Confounder("shape", 0.2),),
 }
-Named = Sequence[tuple[str, "TrainedModel"]]
 
 
 def of_settings(options: Options) -> Named:
@@ -301,22 +297,6 @@ def of_settings(options: Options) -> Named:
     options = replace(options, n_seeds=options.n_seeds or N_SEEDS)
     objectives = [*beta_vaes(), *factor_vaes(), *total_correlation_vaes(), annealed_vae(options)]
     return [(f"small {model.name} {options.n_steps or N_STEPS}", model) for model in trained(options, objectives)]
-
-
-def of_losses(data: Callable[[], GridDataSet], options: Options) -> Named:
-    """Train the six losses of 004 with MLPs of several widths and depths."""
-    from unweave.models import HFSVAE, AdaGVAE
-
-    images, steps = data(), options.n_steps or LOSS_STEPS
-    options = replace(options, n_seeds=options.n_seeds or N_OF_EACH, n_steps=steps)
-    losses = [
-        *beta_vaes([16]), annealed_vae(options), *total_correlation_vaes([8]), *factor_vaes([20]), AdaGVAE(), HFSVAE()
-    ]  # fmt: skip
-    return [
-        (f"{images.name} {'x'.join(map(str, hidden))} {model.name} {steps}", model)
-        for hidden in TRUNKS
-        for model in trained(options, losses, 10, images, hidden)
-    ]
 
 
 def compute_small(
@@ -403,6 +383,7 @@ PAPER = Paper(
                     compare_settings, IRS, samples_of("minimality"), "minimality, "),
         *_small_experiments(AGAINST_ACCURACY, ACCURACY),
         *_small_experiments(AGAINST_IRS, IRS),
+        RANKS,
     ),
 )
 # fmt: on
