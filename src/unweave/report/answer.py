@@ -23,7 +23,7 @@ from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
 from unweave.evaluation.results import EvaluationData, GroupedScores, setting_of
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
-from unweave.identifiability.rungs import PRESENT
+from unweave.identifiability.analysis import PRESENT
 from unweave.metrics.manifolds import largest_drop
 from unweave.score import Score
 from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say
