@@ -918,8 +918,8 @@ class Evaluation:
 
         Rows are metrics, or models with ``rows="models"``. ``intervals=True`` adds the intervals over samples, ``bold``
         prints the best representation and those that do not differ from it significantly in bold, and ``marks`` shows
-        verdicts. ``metrics``, ``digits``, ``names`` and ``models`` are as in `GroupedScores.to_latex`. For several seeds of
-        every model, use ``evaluation.grouped(...).to_latex()``.
+        verdicts. ``metrics``, ``digits``, ``names`` and ``models`` are as in `GroupedScores.to_latex`. For several
+        seeds of every model, use ``evaluation.grouped(...).to_latex()``.
         """
         from unweave.report.latex import paper_table
 

@@ -1283,7 +1283,8 @@ def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow
     ladder = evaluation.data.ladders.get(representation)
     unsure = [row.factor for row in ladder.rows if is_provisional(row)] if ladder and ladder.quick else []
     untried = say("probes_untried", names=unsure) if unsure else ""
-    return " ".join(filter(None, (first, untried, implied and say("implied_factors", names=implied, own=own))))
+    follow = say("implied_factors", names=implied, own=own) if implied else ""
+    return " ".join(filter(None, (first, untried, follow)))
 
 
 def _ladder_problem(evaluation: Evaluation, representation: str) -> str:
