@@ -1237,9 +1237,16 @@ DIP = 0.1  # of the recovery of a factor
 
 
 def course(
-    found: Layers | None, values: dict[str, float], comparison: Comparison | None, noise: Collection[str] = ()
+    found: Layers | None,
+    values: dict[str, float],
+    comparison: Comparison | None,
+    noise: Collection[str] = (),
+    own: Layers | None = None,
 ) -> Course | None:
-    """The course of the ladder; None if the representations have no order, or if all are ``noise``."""
+    """The course of the ladder; None if the representations have no order, or if all are ``noise``.
+
+    ``own`` are the recoveries from own codes, which the sentence describes factor by factor.
+    """
     if found is None or not found.are_ordered or set(noise) >= set(values):
         return None
     names = found.representations
@@ -1259,8 +1266,25 @@ def course(
         fallen=fallen,
         low=values.get(fallen, math.nan),
     )
-    dips = _dips(found, names.index(best) + 1)
-    return Course(best, values[best], first, fallen, dips, said)
+    until_best = names.index(best) + 1
+    said = f"{said} {_course_of_own_codes(own, until_best)}".strip() if own else said
+    return Course(best, values[best], first, fallen, _dips(found, until_best), said)
+
+
+def _course_of_own_codes(own: Layers, until_best: int) -> str:
+    """Since when each factor has codes of its own, which fall and come back, and which loses most after the best."""
+    names, since, losses = own.representations, {}, {}
+    for factor, cells in own.cells.items():
+        have = [k for k, cell in enumerate(cells) if cell.rung in OWN]
+        if have:
+            since[factor] = have[0]
+        after = [cell.value for cell in cells[until_best - 1 :] if cell.value is not None and cell.rung != "implied"]
+        losses[factor] = (after[0] - min(after), after[0], min(after)) if after else (0.0, 0.0, 0.0)
+    most = max(losses, key=lambda factor: losses[factor][0])
+    loss, high, low = losses[most]
+    known = {"lost": most if loss > DIP else "", "high": high, "low": low, "dips": _dips(own, until_best)}
+    firsts = [f"{factor} {names[k]}" for factor, k in sorted(since.items(), key=lambda each: each[1])]
+    return say("course_of_own_codes", firsts=firsts, **known)
 
 
 def _dips(found: Layers, n_steps: int) -> tuple[str, ...]:
@@ -1345,7 +1369,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     if _has_scores(evaluation, *evaluation.representations):
         report = _comparison_report(questions, best) if settings is None else _report_of_settings(questions, settings)
     table = layers(evaluation)
-    over = course(table, values, comparison, noise)
+    over = course(table, values, comparison, noise, layers(evaluation, "own_codes"))
     return ComparedAnswer(
         headline=_compared_headline(evaluation, values, order, best, noise, settings),
         representations=found,
@@ -1429,7 +1453,8 @@ def _compared_headline(
     if not best:
         return say("all_alike", values=shown)
     rest = [name for name in order if name not in best]
-    return say("identifies_best", best=best, value=values[best[0]], rest=f"{rest[0]} has {fixed(values[rest[0]], 2)}")
+    of_best = [fixed(values[name], 2) for name in best]
+    return say("identifies_best", best=best, values=of_best, rest=f"{rest[0]} has {fixed(values[rest[0]], 2)}")
 
 
 def _headline_of_settings(settings: GroupedScores) -> str:

@@ -95,7 +95,6 @@ def test_factors_with_rows_of_their_own_have_one_note_of_constant_codes():
     assert [note.quantities["published"] for note in notes] == [pytest.approx(published.value)]
 
 
-
 def test_concentration_closed_forms():
     rows = np.array([[1.0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]])
     assert concentration(rows)[:3] == pytest.approx([1.0, 0.0, 0.5])
