@@ -1367,7 +1367,7 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     kept = _kept(best, order, {} if comparison is None else comparison.letters, settings)
     report = say("nothing_computed")
     if _has_scores(evaluation, *evaluation.representations):
-        report = _comparison_report(questions, best) if settings is None else _report_of_settings(questions, settings)
+        report = _comparison_report(questions, best) if settings is None else _report_of_settings(settings)
     table = layers(evaluation)
     over = course(table, values, comparison, noise, layers(evaluation, "own_codes"))
     return ComparedAnswer(
@@ -1494,7 +1494,8 @@ def settings_tested(found: GroupedScores, labels: Sequence[str]) -> TextTable:
     """The best setting by each metric against each other one; by the first metric alone if that is too much to read."""
     rows = [(label, *_row_of_difference(each)) for label in labels for each in found.differences.get(label, ())]
     rows = rows if len(rows) <= MOST_TESTS else [row for row in rows if row[0] == labels[0]]
-    heads = ("metric", "best minus other", "difference", f"{100 * found.level:g} % interval", "p (Welch, Holm)")
+    holm = ", Holm" if len(found.groups) > 2 else ""  # of two settings there is one pair
+    heads = ("metric", "best minus other", "difference", f"{100 * found.level:g} % interval", f"p (Welch{holm})")
     return TextTable(heads, tuple(rows))
 
 
@@ -1533,24 +1534,26 @@ def _best_first(row: Row) -> tuple[bool, float]:
     return False, row.score.raw if row.card.lower_is_better else -row.score.raw
 
 
-def _report_of_settings(questions: tuple[ComparedQuestion, ...], settings: GroupedScores) -> str:
+def _report_of_settings(settings: GroupedScores) -> str:
     """Which settings are best by means over their seeds, of metrics that can be trusted in all of their seeds."""
     if not any(settings.differences.values()):
         return say("settings_untested", n=len(settings.groups))
     best_by: dict[tuple[str, ...], list[str]] = {}
-    tied_by = []
+    tied_by, doubted = [], []
     for label in settings.differences:
-        if label not in ("ladder", *(question.metric for question in questions)):
-            continue
         named, best = "the ladder" if label == "ladder" else label, settings.best(label)
         fine = {each.group for each in settings.scores[label] if each.level in (Level.TRUST, Level.NOISE, None)}
-        if best and fine.issuperset(best):
+        levels = [each.level for each in settings.scores[label] if each.group not in fine]
+        if levels and not (best and fine.issuperset(best)):
+            doubted.append(f"{label} ({listed([*dict.fromkeys(map(str, levels))])})")
+        elif best and fine.issuperset(best):
             best_by.setdefault(best, []).append(named)
-        elif settings.differences[label] and not best and len(fine) == len(settings.groups):
+        elif settings.differences[label] and not best:
             tied_by.append(named)
     seeds = sorted({len(each.values) for scores in settings.scores.values() for each in scores if each.values})
-    said = _best_and_tied(best_by, tied_by, "settings")
-    return say("by_settings", seeds=[*map(str, seeds)], said=said or say("nothing_told_apart", what="settings"))
+    said = _best_and_tied(best_by, tied_by, "settings") or say("nothing_told_apart", what="settings")
+    said += f" {say('doubted_by', metrics=doubted)}" if doubted else ""
+    return say("by_settings", seeds=[*map(str, seeds)], n=len(settings.differences), said=said)
 
 
 def _best_and_tied(best_by: dict[tuple[str, ...], list[str]], tied_by: list[str], what: str) -> str:

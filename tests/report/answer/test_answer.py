@@ -229,9 +229,10 @@ def test_the_headline_speaks_of_settings_and_not_of_their_seeds(over_seeds):
         assert f"beta{beta} {np.mean(found):.2f} ± {np.std(found, ddof=1):.2f} (3 seeds)" in answer.headline
     assert f"p = {theirs.pvalue:.2g})" in answer.headline
     assert "/seed" not in answer.headline + answer.report
-    assert (
-        answer.report
-        == "By means over 3 seeds (Welch's t-test): By the ladder the settings do not differ significantly."
+    assert answer.report == (
+        "By means over 3 seeds (Welch's t-test, not corrected for the number of metrics): By the ladder the settings "
+        "do not differ significantly. identification (not checked) and r2 (not checked) are not trusted in every run: "
+        "their tests are in the table alone."
     )
     page = over_seeds.to_html()
     for text in (str(over_seeds), over_seeds.to_markdown(), page, over_seeds._repr_html_()):
@@ -314,6 +315,25 @@ def test_a_level_follows_from_all_other_levels_whichever_is_left_out():
     assert all(cell.value is not None for cells in table.cells.values() for cell in cells)
     implied = [cell for cells in table.cells.values() for cell in cells if cell.rung == "implied"]
     assert [cell.above_noise for cell in implied] == [cell.value > table.noise for cell in implied]
+
+
+def test_the_report_of_settings_speaks_of_every_metric_of_the_table():
+    rng, runs = np.random.default_rng(6), {}
+    for seed in range(3):
+        for beta, noise in ((1, 0.2), (4, 0.6)):
+            runs[f"beta{beta}/seed{seed}"] = Z + noise * (1 + 0.02 * seed) * rng.normal(size=Z.shape)
+    found = compare(FACTORS, runs, metrics=["identification", "r2", "mig", "mcc"], budget=0)
+    settings = found.grouped()
+    report = compared_answer(found).report
+    assert set(settings.differences) == {"ladder", "identification", "r2", "mig", "mcc"}
+    assert all(name in report for name in settings.differences)
+    assert "not corrected for the number of metrics" in report
+    for text in (str(found), found.to_markdown(), found.to_html()):
+        assert "not corrected for the number of metrics" in " ".join(text.split())
+        assert "p (Welch)" in text
+    runs |= {f"beta8/seed{seed}": rng.normal(size=Z.shape) for seed in range(3)}
+    three = compare(FACTORS, runs, metrics="r2", quick=True)
+    assert "p (Welch, Holm)" in three.to_markdown()
 
 
 def test_settings_whose_gains_cancel_in_the_ladder_are_told_apart_by_its_parts():
