@@ -71,12 +71,21 @@ def _joined_matrices(evidence: Evidence, scores: Sequence[Score | None]) -> dict
     return joined
 
 
+def _of_all_factors(caveat: Finding, scores: Sequence[Score | None]) -> Finding:
+    """The caveat with the score of all factors that it names as published: the mean, as that of the score itself."""
+    if "published" not in caveat.quantities:
+        return caveat
+    of_parts = [score.parts.get("published", [*score.per_factor.values()]) for score in scores if score]
+    known = np.concatenate([np.atleast_1d(each) for each in of_parts])
+    return Finding(caveat.kind, **{**caveat.quantities, "published": float(np.nanmean(known))})
+
+
 def _caveats(evidence: Evidence, scores: Sequence[Score | None]) -> tuple[Finding, ...]:
     sizes = {name: part.n_rows for part in evidence.labelled_parts for name in part.factor_names}
     most = max(sizes.values())
     fewer = [name for name in evidence.factor_names if sizes[name] < most]
     on_fewer_rows = Finding("factors_on_labelled_rows", n_rows=min(sizes.values()), of=most, factors=fewer)
-    caveats = dict.fromkeys(caveat for score in scores if score for caveat in score.caveats)
+    caveats = dict.fromkeys(_of_all_factors(caveat, scores) for score in scores if score for caveat in score.caveats)
     return (*caveats, on_fewer_rows) if fewer else tuple(caveats)
 
 

@@ -313,14 +313,15 @@ def dci_completeness(
     totals = matrix.sum(axis=0)
     per_factor = np.full(evidence.n_factors, np.nan)
     per_factor[varying(evidence)] = concentration(matrix[counted].T)
-    caveats = [] if totals.any() else [NOTHING_USED]
+    caveats, more = [] if totals.any() else [NOTHING_USED], {}
     if totals.any() and not counted.all():
-        published = weighted_mean(concentration(matrix.T), totals, weights)
+        more["published"] = concentration(matrix.T)
+        published = weighted_mean(more["published"], totals, weights)
         caveats.append(Finding("dead_codes_not_counted", n_codes=live.size, published=published))
     return Score(
         raw=weighted_mean(per_factor[varying(evidence)], totals, weights),
         per_factor=dict(zip(evidence.factor_names, per_factor.tolist(), strict=True)),
-        parts={"importance_matrix": matrix},
+        parts={"importance_matrix": matrix, **more},
         matrices=(IMPORTANCE,),
         caveats=(*caveats, *sampled_rows(evidence, probe)),
     )

@@ -1534,9 +1534,16 @@ DIP = 0.1  # of the recovery of a factor
 
 
 def course(
-    found: Layers | None, values: dict[str, float], comparison: Comparison | None, noise: Collection[str] = ()
+    found: Layers | None,
+    values: dict[str, float],
+    comparison: Comparison | None,
+    noise: Collection[str] = (),
+    own: Layers | None = None,
 ) -> Course | None:
-    """The course of the ladder; None if the representations have no order, or if all are ``noise``."""
+    """The course of the ladder; None if the representations have no order, or if all are ``noise``.
+
+    ``own`` are the recoveries from own codes, which the sentence describes factor by factor.
+    """
     if found is None or not found.are_ordered or set(noise) >= set(values):
         return None
     names = found.representations
@@ -1556,8 +1563,25 @@ def course(
         fallen=fallen,
         low=values.get(fallen, math.nan),
     )
-    dips = _dips(found, names.index(best) + 1)
-    return Course(best, values[best], first, fallen, dips, said, (names[0], names[-1]))
+    until_best = names.index(best) + 1
+    said = f"{said} {_course_of_own_codes(own, until_best)}".strip() if own else said
+    return Course(best, values[best], first, fallen, _dips(found, until_best), said, (names[0], names[-1]))
+
+
+def _course_of_own_codes(own: Layers, until_best: int) -> str:
+    """Since when each factor has codes of its own, which fall and come back, and which loses most after the best."""
+    names, since, losses = own.representations, {}, {}
+    for factor, cells in own.cells.items():
+        have = [k for k, cell in enumerate(cells) if cell.rung in OWN]
+        if have:
+            since[factor] = have[0]
+        after = [cell.value for cell in cells[until_best - 1 :] if cell.value is not None and cell.rung != "implied"]
+        losses[factor] = (after[0] - min(after), after[0], min(after)) if after else (0.0, 0.0, 0.0)
+    most = max(losses, key=lambda factor: losses[factor][0])
+    loss, high, low = losses[most]
+    known = {"lost": most if loss > DIP else "", "high": high, "low": low, "dips": _dips(own, until_best)}
+    firsts = [f"{factor} {names[k]}" for factor, k in sorted(since.items(), key=lambda each: each[1])]
+    return say("course_of_own_codes", firsts=firsts, **known)
 
 
 def _dips(found: Layers, n_steps: int) -> tuple[str, ...]:
@@ -1642,9 +1666,9 @@ def compared_answer(evaluation: Evaluation) -> ComparedAnswer:
     kept = () if settings else _kept(best, order, {} if comparison is None else comparison.letters)
     report = say("nothing_computed")
     if _has_scores(evaluation, *evaluation.representations):
-        report = _comparison_report(questions, best) if settings is None else _report_of_settings(questions, settings)
+        report = _comparison_report(questions, best) if settings is None else _report_of_settings(settings)
     table = layers(evaluation)
-    over = course(table, values, comparison, noise)
+    over = course(table, values, comparison, noise, layers(evaluation, "own_codes"))
     return ComparedAnswer(
         headline=_compared_headline(evaluation, values, order, best, noise, settings),
         representations=found,
@@ -1736,7 +1760,8 @@ def _compared_headline(
     if not best:
         return say("all_alike", values=shown)
     rest = [name for name in order if name not in best]
-    return say("identifies_best", best=best, value=values[best[0]], rest=f"{rest[0]} has {fixed(values[rest[0]], 2)}")
+    of_best = [fixed(values[name], 2) for name in best]
+    return say("identifies_best", best=best, values=of_best, rest=f"{rest[0]} has {fixed(values[rest[0]], 2)}")
 
 
 def _headline_of_settings(settings: GroupedScores) -> str:
@@ -1776,7 +1801,8 @@ def settings_tested(found: GroupedScores, labels: Sequence[str]) -> TextTable:
     """The best setting by each metric against each other one; by the first metric alone if that is too much to read."""
     rows = [(label, *_row_of_difference(each)) for label in labels for each in found.differences.get(label, ())]
     rows = rows if len(rows) <= MOST_TESTS else [row for row in rows if row[0] == labels[0]]
-    heads = ("metric", "best minus other", "difference", f"{100 * found.level:g} % interval", "p (Welch, Holm)")
+    holm = ", Holm" if len(found.groups) > 2 else ""  # of two settings there is one pair
+    heads = ("metric", "best minus other", "difference", f"{100 * found.level:g} % interval", f"p (Welch{holm})")
     return TextTable(heads, tuple(rows))
 
 
@@ -1817,24 +1843,26 @@ def _best_first(row: Row) -> tuple[bool, float]:
     return False, row.score.raw if row.card.lower_is_better else -row.score.raw
 
 
-def _report_of_settings(questions: tuple[ComparedQuestion, ...], settings: GroupedScores) -> str:
+def _report_of_settings(settings: GroupedScores) -> str:
     """Which settings are best by means over their seeds, of metrics that can be trusted in all of their seeds."""
     if not any(settings.differences.values()):
         return say("settings_untested", n=len(settings.groups))
     best_by: dict[tuple[str, ...], list[str]] = {}
-    tied_by = []
+    tied_by, doubted = [], []
     for label in settings.differences:
-        if label not in ("ladder", *(question.metric for question in questions)):
-            continue
         named, best = "the ladder" if label == "ladder" else label, settings.best(label)
         fine = {each.group for each in settings.scores[label] if each.level in (Level.TRUST, Level.NOISE, None)}
-        if best and fine.issuperset(best):
+        levels = [each.level for each in settings.scores[label] if each.group not in fine]
+        if levels and not (best and fine.issuperset(best)):
+            doubted.append(f"{label} ({listed([*dict.fromkeys(map(str, levels))])})")
+        elif best and fine.issuperset(best):
             best_by.setdefault(best, []).append(named)
-        elif settings.differences[label] and not best and len(fine) == len(settings.groups):
+        elif settings.differences[label] and not best:
             tied_by.append(named)
     seeds = sorted({len(each.values) for scores in settings.scores.values() for each in scores if each.values})
-    said = _best_and_tied(best_by, tied_by, "settings")
-    return say("by_settings", seeds=[*map(str, seeds)], said=said or say("nothing_told_apart", what="settings"))
+    said = _best_and_tied(best_by, tied_by, "settings") or say("nothing_told_apart", what="settings")
+    said += f" {say('doubted_by', metrics=doubted)}" if doubted else ""
+    return say("by_settings", seeds=[*map(str, seeds)], n=len(settings.differences), said=said)
 
 
 def _best_and_tied(best_by: dict[tuple[str, ...], list[str]], tied_by: list[str], what: str) -> str:

@@ -83,6 +83,18 @@ def test_dead_codes_do_not_count_and_a_note_gives_the_published_value(copied):
         assert not any(caveat.kind == "dead_codes_not_counted" for caveat in score.caveats)
 
 
+def test_factors_with_rows_of_their_own_have_one_note_of_constant_codes():
+    rng = np.random.default_rng(7)
+    factors, codes = rng.normal(size=(2, 300, 3))
+    codes = np.column_stack([factors + 0.5 * codes, np.ones(300)])
+    factors[:20, 0], factors[15:60, 1] = np.nan, np.nan
+    given, published = (
+        dci_completeness(factors, codes, missing="drop", dead_codes=each) for each in ("left out", "counted")
+    )
+    notes = [caveat for caveat in given.caveats if caveat.kind == "dead_codes_not_counted"]
+    assert [note.quantities["published"] for note in notes] == [pytest.approx(published.value)]
+
+
 def test_concentration_closed_forms():
     rows = np.array([[1.0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 0, 0]])
     assert concentration(rows)[:3] == pytest.approx([1.0, 0.0, 0.5])

@@ -229,9 +229,10 @@ def test_the_headline_speaks_of_settings_and_not_of_their_seeds(over_seeds):
         assert f"beta{beta} {np.mean(found):.2f} ± {np.std(found, ddof=1):.2f} (3 seeds)" in answer.headline
     assert f"p = {theirs.pvalue:.2g})" in answer.headline
     assert "/seed" not in answer.headline + answer.report
-    assert (
-        answer.report
-        == "By means over 3 seeds (Welch's t-test): By the ladder the settings do not differ significantly."
+    assert answer.report == (
+        "By means over 3 seeds (Welch's t-test, not corrected for the number of metrics): By the ladder the settings "
+        "do not differ significantly. identification (not checked) and r2 (not checked) are not trusted in every run: "
+        "their tests are in the table alone."
     )
     page = over_seeds.to_html()
     for text in (str(over_seeds), over_seeds.to_markdown(), page, over_seeds._repr_html_()):
@@ -316,6 +317,25 @@ def test_a_level_follows_from_all_other_levels_whichever_is_left_out():
     assert [cell.above_noise for cell in implied] == [cell.value > table.noise for cell in implied]
 
 
+def test_the_report_of_settings_speaks_of_every_metric_of_the_table():
+    rng, runs = np.random.default_rng(6), {}
+    for seed in range(3):
+        for beta, noise in ((1, 0.2), (4, 0.6)):
+            runs[f"beta{beta}/seed{seed}"] = Z + noise * (1 + 0.02 * seed) * rng.normal(size=Z.shape)
+    found = compare(FACTORS, runs, metrics=["identification", "r2", "mig", "mcc"], budget=0)
+    settings = found.grouped()
+    report = compared_answer(found).report
+    assert set(settings.differences) == {"ladder", "identification", "r2", "mig", "mcc"}
+    assert all(name in report for name in settings.differences)
+    assert "not corrected for the number of metrics" in report
+    for text in (str(found), found.to_markdown(), found.to_html()):
+        assert "not corrected for the number of metrics" in " ".join(text.split())
+        assert "p (Welch)" in text
+    runs |= {f"beta8/seed{seed}": rng.normal(size=Z.shape) for seed in range(3)}
+    three = compare(FACTORS, runs, metrics="r2", quick=True)
+    assert "p (Welch, Holm)" in three.to_markdown()
+
+
 def test_settings_whose_gains_cancel_in_the_ladder_are_told_apart_by_its_parts():
     """Clean rotations against noisy codes of their own: "do not differ" was read as the answer to both questions."""
     rng, runs = np.random.default_rng(0), {}
@@ -339,7 +359,7 @@ def test_classes_that_share_a_value_of_the_code_are_not_called_noise():
     for noise in (0.01, 0.5):
         code = np.array([0.0, 0.0, 1.0, 2.0])[LEVELS] + noise * rng.normal(size=600)
         found = evaluate({"shape": shape, "other": other}, np.column_stack([code, other]), quick=True)
-        assert answer_of(found).factors[0].note == "its code does not tell all classes apart"
+        assert answer_of(found).factors[0].note.split("; ")[0] == "its code does not tell all classes apart"
 
 
 @pytest.mark.parametrize(("copies", "few"), [(1, {"code 0", "code 1"}), (5, {"all 12 codes"})])

@@ -170,6 +170,35 @@ def test_what_training_does_is_said_in_every_output(trained):
         assert "it falls significantly" in " ".join(html.unescape(text).split())
 
 
+def test_the_course_says_when_each_factor_got_codes_of_its_own_and_which_lost_them(trained):
+    over, answer = compared_answer(trained).course, compared_answer(trained)
+    assert "Own codes first at: size ckpt_001000 and hue ckpt_001000." in over.sentence
+    own = {name: trained[name].ladder for name in (over.best, "ckpt_003000")}
+    lost = max(("size", "hue"), key=lambda name: own[over.best][name].own_codes - own["ckpt_003000"][name].own_codes)
+    high, low = (own[name][lost].own_codes for name in (over.best, "ckpt_003000"))
+    assert f"Afterwards {lost} loses most of them (from {high:.2f} to {low:.2f})." in over.sentence
+    assert "was chosen on the rows that are reported" in answer.next_steps[0]
+    assert "ladder values " in answer.headline
+    for name in answer.best:
+        assert f"{trained[name].ladder.value:.2f}" in answer.headline
+
+
+def test_own_codes_that_fall_and_come_back_are_named():
+    cells = [
+        LayerCell(v, v - 0.05, v + 0.05, rung, True)
+        for v, rung in ((0.2, "own direction"), (0.8, "one code"), (0.4, "own direction"), (0.9, "one code"))
+    ]
+    steps = ("s1", "s2", "s3", "s4")
+    own, direction = (
+        Layers(
+            name, steps, {"x": tuple(cells) if name == "own_codes" else (cells[3],) * 4}, 0.0, True, "", (1, 2, 3, 4)
+        )
+        for name in ("own_codes", "direction")
+    )
+    said = course(direction, dict(zip(steps, (0.2, 0.5, 0.4, 0.9), strict=True)), None, own=own).sentence
+    assert "Own codes first at: x s2. On the way they fall and come back for x (from 0.80 to 0.40 at s3)." in said
+
+
 def test_ordered_representations_are_in_their_order_and_others_best_first(trained, over_layers):
     names = list(trained.representations)
     assert [row[0] for row in compared_answer(trained).table().rows] == names
