@@ -317,7 +317,7 @@ class ByChance:
         return cls(value, low, high, "less" if less else "more" if more else "as much")
 
 
-OUTPUTS_IN_TABLE = 6
+OUTPUTS_IN_TABLE = 4  # columns of two numbers, so that none is cut in a terminal
 
 
 @dataclass(frozen=True)
@@ -333,16 +333,17 @@ class LatentEffects:
     size: tuple[tuple[float, ...], ...]
 
     def tables(self) -> tuple[TextTable, ...]:
-        """Mean and, in brackets, root mean square; six outputs in a table."""
+        """Mean and, in brackets, root mean square; up to four outputs in a table."""
         of_latents = list(zip(self.latents, self.mean, self.size, strict=True))[:MOST_LATENTS]
-        starts = range(0, len(self.outputs), OUTPUTS_IN_TABLE)
+        wide = math.ceil(len(self.outputs) / math.ceil(len(self.outputs) / OUTPUTS_IN_TABLE))
+        starts = range(0, len(self.outputs), wide)
         return tuple(
             TextTable(
-                ("change by", *self.outputs[start : start + OUTPUTS_IN_TABLE]),
+                ("change by", *self.outputs[start : start + wide]),
                 tuple(
                     (
                         latent,
-                        *(f"{signed(mean[k])} ({brief(size[k])})" for k in range(start, len(mean))[:OUTPUTS_IN_TABLE]),
+                        *(f"{signed(mean[k])} ({brief(size[k])})" for k in range(start, len(mean))[:wide]),
                     )
                     for latent, mean, size in of_latents
                 ),
@@ -1147,7 +1148,12 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
     of_pairs = {"pairs": found.pairs and found.in_pairs, "least": found.least_shared}
     pairs = say("report_of_pairs", **of_pairs) if found.latents[0].partner else ""
     reported = (say("report_of_spectrum", **ends, **known, order=found.in_order), total, pairs, drawn, units)
-    of_latents = say("reading_of_latents", drawn=drawn, caveats_of_decoders=caveats_of_decoders(described))
+    of_latents = say(
+        "reading_of_latents",
+        drawn=drawn,
+        effects=found.effects,
+        caveats_of_decoders=caveats_of_decoders(described),
+    )
     return Answer(
         representation=representation,
         headline=" ".join(filter(None, (headline, found.beside_chance, units))),
