@@ -8,6 +8,7 @@ import pytest
 
 import unweave
 from unweave.estimators.geometry import random_pair_information
+from unweave.metrics.manifolds import standardised
 from unweave.report.answer import answer_of
 
 SCALES = np.array([4.0, 3.0, 0.02, 0.01])
@@ -321,3 +322,13 @@ def test_a_decoder_alone_is_not_called_codes_and_has_no_empty_columns():
         assert "no verdict" not in said
         assert "noise" not in said
     assert "by question, with score" in section
+
+
+@pytest.mark.parametrize("n_outputs", [6, 30, 64])
+@pytest.mark.parametrize("is_scaled", [False, True])
+def test_every_decoder_has_a_page_with_or_without_the_tables(n_outputs, is_scaled):
+    jacobian = np.random.default_rng(0).normal(size=(n_outputs, 3))
+    evaluation = unweave.evaluate(decoder=standardised(jacobian) if is_scaled else jacobian)
+    page = evaluation.to_html()
+    assert ("What each latent does to the outputs" in page) == (n_outputs <= 20)
+    assert ("Do the units of the outputs matter?" in page) == (not is_scaled and n_outputs != 64)
