@@ -181,6 +181,7 @@ def test_a_loader_whose_arguments_have_defaults_and_the_size_of_a_coupling_flow(
         (["coupling_flow:pair"], "because it takes 1 and 2 latents"),
         (["coupling_flow:broken", "--latent-size", "2"], "or --latent-size N on the command line"),
         (["coupling_flow:Plain"], "(KeyError: 'no weights here')"),
+        (["coupling_flow:broken", "--latent-size", "2", "--standardise"], "The decoder fails (AttributeError"),
     ],
 )
 def test_a_mistake_in_ones_own_code_is_one_sentence(coupling, words, sentence):

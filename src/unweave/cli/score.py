@@ -29,7 +29,7 @@ from unweave.cli.terminal import (
     print_wide,
     show,
 )
-from unweave.errors import InputError, OptionError, UnweaveError
+from unweave.errors import OptionError
 from unweave.whole_files import write_output
 
 if TYPE_CHECKING:
@@ -419,13 +419,7 @@ def geometry(source: str, reference: str | None, latent_size: int | None, **opti
             scaled = standardised(evidence, rng=options["seed"])
             other = other and standardised(other, scaled.deviations)
             evidence = Evidence(decoder=scaled, reference=other, output_names=names)
-        try:
-            decoded = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
-        except (UnweaveError, ModuleNotFoundError):
-            raise
-        except Exception as error:  # code of the user can raise any exception
-            reason = f"{type(error).__name__}: {error}"
-            raise InputError(f"The decoder {source} fails ({reason}): try it on two rows of latents.") from error
+        decoded = spectrum(evidence, n_samples=options["samples"], rng=options["seed"])
         fitting = [entry for entry in CATALOGUE.values() if entry.card.lacking(evidence) is None]
         chosen = [partial(entry, n_samples=options["samples"]) for entry in fitting]
         evaluation = evaluate(evidence, metrics=chosen, seed=options["seed"])

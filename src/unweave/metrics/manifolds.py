@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray, Rows
 from unweave.card import metric
-from unweave.errors import InputError, OptionError
+from unweave.errors import InputError, OptionError, UnweaveError
 from unweave.estimators import geometry as gram
 from unweave.estimators.geometry import HALF_LOG_2PI_E, Latents, Mean, Prior, RunningMean, StandardNormal
 from unweave.evidence import Decoder, Evidence, Jacobians, StandardisedOutputs
@@ -270,7 +271,20 @@ def jacobian_blocks(decoder: Decoder, sampling: Sampling, names: Sequence[str]) 
     """Yield the Jacobians with respect to standard normal noise in blocks (b x D x d); raise if one is not finite."""
     latents = drawn_latents(decoder, sampling)
     values = np.empty((0, decoder.latent_size)) if latents is None else latents.values
-    yield from _checked(decoder.jacobian_blocks(values), None if latents is None else latents.scales, names)
+    with _code_of_the_user():
+        yield from _checked(decoder.jacobian_blocks(values), None if latents is None else latents.scales, names)
+
+
+@contextmanager
+def _code_of_the_user() -> Iterator[None]:
+    """Say in one sentence how a decoder fails, whose code can raise any exception."""
+    try:
+        yield
+    except (UnweaveError, MemoryError):
+        raise
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise InputError(f"The decoder fails ({reason}): try it on two rows of latents.") from error
 
 
 def drawn_latents(decoder: Decoder, sampling: Sampling) -> Latents | None:
@@ -526,7 +540,8 @@ def output_deviations(decoder: Decoder, prior: Prior, seed: int) -> FloatArray:
     assert latents is not None
     shift, total, squares = None, 0.0, 0.0
     for start in range(0, N_OUTPUT_DRAWS, DRAWS_AT_ONCE):
-        drawn = np.asarray(decoder.decode(latents.values[start : start + DRAWS_AT_ONCE]), dtype=np.float64)
+        with _code_of_the_user():
+            drawn = np.asarray(decoder.decode(latents.values[start : start + DRAWS_AT_ONCE]), dtype=np.float64)
         drawn = drawn.reshape(len(drawn), -1)
         shift = drawn.mean(axis=0) if shift is None else shift  # squares of a large mean would cancel
         total, squares = total + (drawn - shift).sum(axis=0), squares + np.square(drawn - shift).sum(axis=0)

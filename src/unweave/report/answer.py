@@ -351,7 +351,7 @@ class ByChance:
         return cls(value, low, high, "less" if less else "more" if more else "as much")
 
 
-OUTPUTS_IN_TABLE = 6
+OUTPUTS_IN_TABLE = 4  # columns of two numbers, so that none is cut in a terminal
 
 
 @dataclass(frozen=True)
@@ -367,16 +367,17 @@ class LatentEffects:
     size: tuple[tuple[float, ...], ...]
 
     def tables(self) -> tuple[TextTable, ...]:
-        """Mean and, in brackets, root mean square; six outputs in a table."""
+        """Mean and, in brackets, root mean square; up to four outputs in a table."""
         of_latents = list(zip(self.latents, self.mean, self.size, strict=True))[:MOST_LATENTS]
-        starts = range(0, len(self.outputs), OUTPUTS_IN_TABLE)
+        wide = math.ceil(len(self.outputs) / math.ceil(len(self.outputs) / OUTPUTS_IN_TABLE))
+        starts = range(0, len(self.outputs), wide)
         return tuple(
             TextTable(
-                ("change by", *self.outputs[start : start + OUTPUTS_IN_TABLE]),
+                ("change by", *self.outputs[start : start + wide]),
                 tuple(
                     (
                         latent,
-                        *(f"{signed(mean[k])} ({brief(size[k])})" for k in range(start, len(mean))[:OUTPUTS_IN_TABLE]),
+                        *(f"{signed(mean[k])} ({brief(size[k])})" for k in range(start, len(mean))[:wide]),
                     )
                     for latent, mean, size in of_latents
                 ),
@@ -1212,64 +1213,80 @@ def _answer_of_decoder(representation: str, found: LatentSpectrum, evaluation: E
     known = {"n": n, "n_used": found.n_used, "drop": found.drop, "knee": found.has_knee}
     ends = {"first": found.latents[0].entropy, "last": found.latents[n - 1].entropy}
     fall = (ends["first"] or 0.0) - (ends["last"] or 0.0)
-    known |= {"gradual": fall >= GRADUAL, "fall": fall}
-    known["clear"] = (found.drop or 0.0) >= CLEAR_KNEE
-    pairs = [f"{one} and {other} ({fixed(shared, 2)})" for one, other, shared in found.pairs]
-    least = {"least": found.least_shared, "by_chance": found.least_shared > SHARED, "alone": found.alone}
-    together = [row.with_all for row in found.latents if row.latent in found.alone and row.with_all is not None]
-    apart = len(together) == len(found.alone) > 0 and max(together) >= max(found.least_shared, 0.005)
-    least["together"] = between(min(together), max(together)) if apart else ""
-    least |= {"n_pairs": n * (n - 1) // 2, "sum": found.sum_of_pairs, "total": found.total_correlation}
-    least["random"] = found.random_others if found.random_others and math.isfinite(found.random_others) else 0.0
-    least["rest"] = n > 2 and (found.total_correlation or 0.0) - (found.sum_of_pairs or 0.0) > SHARED
-    least["near"] = all((row.shared or 0.0) < SHARED for row in found.latents)
-    places = {row.latent: row.place for row in found.latents}
-    can_decode = bool(evaluation.data.traversals.get(representation))
-    steps = tuple(
-        say(
-            "look_at_pair",
-            pair=pair[:2],
-            places=", ".join(str(places[name]) for name in pair[:2]),
-            can_decode=can_decode,
-        )
-        for pair in found.pairs[:2]
-    )
-    headline = say("spectrum", used=used, **known) + (say("dead_latents", names=dead, n=len(dead)) if dead else "")
-    units = say("units_of_outputs", changed=found.units.changed) if found.units else ""
+    known |= {"gradual": fall >= GRADUAL, "fall": fall, "clear": (found.drop or 0.0) >= CLEAR_KNEE}
     described = evaluation.data.decoders.get(representation)
-    if described and (described.is_standardised or described.problem):
-        units = say("units_given" if described.is_standardised else "units_unknown", problem=described.problem)
-    if found.units and found.units.changed:
-        steps = (say("decide_units", low=found.units.smallest, high=found.units.largest), *steps)
-    shared = say("latents_share", pairs=pairs, **least) if found.latents[0].partner else ""
-    caveats = caveats_of_decoders(described)
-    of_latents = say("reading_of_latents", drawn=_drawn(described), caveats_of_decoders=caveats)
+    headline = say("spectrum", used=used, **known) + (say("dead_latents", names=dead, n=len(dead)) if dead else "")
+    units, drawn, total = _units_sentence(found, described), _drawn(described), found.total_sentence if n > 1 else ""
+    of_pairs = {"pairs": found.pairs and found.in_pairs, "least": found.least_shared}
+    pairs = say("report_of_pairs", **of_pairs) if found.latents[0].partner else ""
+    reported = (say("report_of_spectrum", **ends, **known, order=found.in_order), total, pairs, drawn, units)
+    of_latents = say(
+        "reading_of_latents",
+        drawn=drawn,
+        effects=found.effects,
+        caveats_of_decoders=caveats_of_decoders(described),
+    )
     return Answer(
         representation=representation,
         headline=" ".join(filter(None, (headline, found.beside_chance, units))),
-        identified=f"{found.total_sentence} {shared}".strip() if n > 1 else "",
+        identified=f"{total} {_shared_sentence(found, n)}".strip() if n > 1 else "",
         axes="",
         parts=None,
         factors=(),
         questions=(),
-        report=" ".join(
-            filter(
-                None,
-                (
-                    say("report_of_spectrum", **ends, **known, order=found.in_order),
-                    found.total_sentence if n > 1 else "",
-                    say("report_of_pairs", pairs=found.pairs and found.in_pairs, **least)
-                    if found.latents[0].partner
-                    else "",
-                    _drawn(described),
-                    units,
-                ),
-            )
-        ),
-        next_steps=steps or (say("no_advice"),),
+        report=" ".join(filter(None, reported)),
+        next_steps=_steps_of_decoder(found, bool(evaluation.data.traversals.get(representation))),
         reading=(of_latents.strip(), ""),
         spectrum=found,
     )
+
+
+def _units_sentence(found: LatentSpectrum, described: DecoderDescription | None) -> str:
+    """Whether the answer depends on the units of the outputs; empty for images."""
+    if described and (described.is_standardised or described.problem):
+        return say("units_given" if described.is_standardised else "units_unknown", problem=described.problem)
+    return say("units_of_outputs", changed=found.units.changed) if found.units else ""
+
+
+def _shared_sentence(found: LatentSpectrum, n: int) -> str:
+    """Which pairs share more than by chance, what the other latents share with all others, and what pairs leave out."""
+    if not found.latents[0].partner:
+        return ""
+    together = [row.with_all for row in found.latents if row.latent in found.alone and row.with_all is not None]
+    apart = len(together) == len(found.alone) > 0 and max(together) >= max(found.least_shared, 0.005)
+    rest = (found.total_correlation or 0.0) - (found.sum_of_pairs or 0.0)
+    return say(
+        "latents_share",
+        pairs=[f"{one} and {other} ({fixed(shared, 2)})" for one, other, shared in found.pairs],
+        least=found.least_shared,
+        by_chance=found.least_shared > SHARED,
+        alone=found.alone,
+        together=between(min(together), max(together)) if apart else "",
+        random=found.random_others if math.isfinite(found.random_others or 0.0) else None,
+        n_pairs=n * (n - 1) // 2,
+        sum=found.sum_of_pairs,
+        total=found.total_correlation,
+        rest=n > 2 and SHARED < rest < math.inf,
+        near=all((row.shared or 0.0) < SHARED for row in found.latents),
+    )
+
+
+def _steps_of_decoder(found: LatentSpectrum, can_decode: bool) -> tuple[str, ...]:
+    """To decide the units, and to compare the pairs that share most."""
+    places = {row.latent: str(row.place) for row in found.latents}
+    units = found.units if found.units and found.units.changed else None
+    return (
+        *([say("decide_units", low=units.smallest, high=units.largest)] if units else []),
+        *(
+            say(
+                "look_at_pair",
+                pair=pair[:2],
+                places=", ".join(map(places.__getitem__, pair[:2])),
+                can_decode=can_decode,
+            )
+            for pair in found.pairs[:2]
+        ),
+    ) or (say("no_advice"),)
 
 
 def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow, ...]) -> str:

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, TypeVar
@@ -379,8 +380,8 @@ def _what_there_is(summary: Mapping[str, Any]) -> dict[str, Any]:
         "one_axis": next(iter(axes)) if len(axes) == 1 else None,
         "several": len(summary["data"]["representations"]) > 1,
         "factors": any(cell["per_factor"] for cell in cells),
-        # a decoder alone has nothing to be checked with
-        "verdict": bool(summary["data"]["n_rows"]) and any(cell["verdict"] for cell in cells),
+        # a decoder alone has no rows, and nothing to be checked with
+        "verdict": bool(summary["data"]["n_rows"]) and any(map(itemgetter("verdict"), cells)),
         "floor": any(cell["floor"] for cell in cells),
         "chance": not any(cell["floor"] for cell in cells) and any(cell["chance"] is not None for cell in cells),
         "interval": any(cell["interval"] for cell in cells),

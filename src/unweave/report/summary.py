@@ -515,7 +515,7 @@ def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
         return {"course": str(answer.course or ""), **tests}
     shown = [plain_data(row) | {"leaks": row.leaks} for row in answer.shown_factors]
     units = answer.spectrum and answer.spectrum.units
-    of_units: dict[str, Any] = {"units": plain_data(units.table())} if units else {}
+    of_units: dict[str, Any] = {"units": units and plain_data(units.table()), "effects": None}
     effects = answer.spectrum and answer.spectrum.effects
     if effects:
         largest = np.max(effects.size, axis=0)

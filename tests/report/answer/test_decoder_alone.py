@@ -8,6 +8,7 @@ import pytest
 
 import unweave
 from unweave.estimators.geometry import random_pair_information
+from unweave.metrics.manifolds import standardised
 from unweave.report.answer import answer_of
 
 SCALES = np.array([4.0, 3.0, 0.02, 0.01])
@@ -251,6 +252,7 @@ SENSOR_NAMES = ["flow", "heat", "level"]
 
 def test_what_each_latent_does_to_each_output_is_the_matrix_of_a_linear_decoder():
     evaluation = unweave.evaluate(decoder=SIGNED, output_names=SENSOR_NAMES)
+    assert "in brackets its root mean square" in answer_of(evaluation).reading[0]
     effects, described = answer_of(evaluation).spectrum.effects, evaluation.data.decoders["decoder"]
     assert described.outputs == effects.outputs == tuple(SENSOR_NAMES)
     assert described.mean_effects == ((0.5, -2.0, 0.0), (0.0, 0.25, -4.0))
@@ -272,11 +274,10 @@ def test_effects_whose_signs_cancel_keep_their_size_and_many_outputs_have_none()
     assert unweave.spectrum(both).rms_tangents.tolist() == [[2.0, 0.0], [0.0, 1.0]]
     wide = np.random.default_rng(0).normal(size=(21, 2))
     assert answer_of(unweave.evaluate(decoder=wide)).spectrum.effects is None
-    assert answer_of(unweave.evaluate(decoder=wide[:20])).spectrum.effects.tables()[-1].heads == (
-        "change by",
-        "output 18",
-        "output 19",
-    )
+    tables = answer_of(unweave.evaluate(decoder=wide[:18])).spectrum.effects.tables()
+    assert [len(table.heads) - 1 for table in tables] == [4, 4, 4, 4, 2]
+    assert tables[-1].heads == ("change by", "output 16", "output 17")
+    assert "\N{HORIZONTAL ELLIPSIS}" not in str(unweave.evaluate(decoder=wide[:18] * 0.00123456))
     with pytest.raises(unweave.InputError, match="There are 3 output_names for 2 outputs"):
         unweave.evaluate(decoder=both, output_names=SENSOR_NAMES)
 
@@ -321,3 +322,13 @@ def test_a_decoder_alone_is_not_called_codes_and_has_no_empty_columns():
         assert "no verdict" not in said
         assert "noise" not in said
     assert "by question, with score" in section
+
+
+@pytest.mark.parametrize("n_outputs", [6, 30, 64])
+@pytest.mark.parametrize("is_scaled", [False, True])
+def test_every_decoder_has_a_page_with_or_without_the_tables(n_outputs, is_scaled):
+    jacobian = np.random.default_rng(0).normal(size=(n_outputs, 3))
+    evaluation = unweave.evaluate(decoder=standardised(jacobian) if is_scaled else jacobian)
+    page = evaluation.to_html()
+    assert ("What each latent does to the outputs" in page) == (n_outputs <= 20)
+    assert ("Do the units of the outputs matter?" in page) == (not is_scaled and n_outputs != 64)
