@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import unweave
 from unweave import Evaluation, InputError, OptionError, compare, evaluate
 from unweave.evaluation.results import notes_of
 from unweave.findings import Finding
@@ -272,3 +273,27 @@ def test_a_note_names_the_representations_unless_it_is_about_all():
     rows = [row("a", "mcc"), row("b", "r2")]
     assert notes_of(rows, 2) == {"A caveat.": ("mcc", "r2")}
     assert notes_of(rows, 3) == {"a, b: A caveat.": ("mcc", "r2")}
+
+
+def test_a_number_with_two_values_is_called_binary():
+    rng = np.random.default_rng(0)
+    factors = {"is_red": rng.random(200) < 0.5, "n": rng.integers(0, 3, 200), "size": rng.normal(size=200)}
+    found = unweave.evaluate(factors, rng.normal(size=(200, 2)), metrics=["mcc"], quick=True)
+    assert str(found).startswith("200 rows, 3 factors (is_red binary, n ordinal, size continuous), 2 codes")
+    assert [factor.kind for factor in found.data.factors] == ["ordinal", "ordinal", "continuous"]
+    assert unweave.Evaluation.from_json(found.to_json()).data.factors == found.data.factors
+
+
+def test_directions_of_a_ladder_are_those_of_an_evaluation():
+    rng = np.random.default_rng(0)
+    shape, size = rng.choice(["a", "b", "c"], 300), rng.normal(size=300)
+    codes = np.column_stack([(shape == "a") + 0.1 * rng.normal(size=300), shape == "b", size])
+    directions = unweave.ladder({"shape": shape, "size": size}, codes).directions
+    evaluation = unweave.evaluate({"shape": shape, "size": size}, codes, metrics=["identification"], budget=5)
+    assert repr(directions) == repr(evaluation.directions)
+    assert directions.columns == {"shape": ("a", "b", "c"), "size": ("",)}
+    frame = directions.to_frame("pandas")
+    assert frame.columns.tolist() == ["factor", "column", "code 0", "code 1", "code 2"]
+    loaded = unweave.Evaluation.from_json(evaluation.to_json())
+    assert repr(loaded.directions) == repr(directions)
+    assert loaded.ladder.directions.to_frame("pandas").shape == frame.shape

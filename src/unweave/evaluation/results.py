@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 from scipy import stats
 
-from unweave.arrays import FloatArray
 from unweave.card.card import CardDescription
 from unweave.codec import CodecError, plain_data, read_json, read_record, restored
 from unweave.errors import FileError, InputError, OptionError, UnweaveError
@@ -28,10 +27,9 @@ from unweave.evidence import Evidence
 from unweave.evidence.columns import data_frame, quoted
 from unweave.findings import Finding, sentence_of_several
 from unweave.identifiability import Ladder
-from unweave.identifiability.rungs import RECOVERED
+from unweave.identifiability.rungs import RECOVERED, Directions
 from unweave.options import checks_options
 from unweave.score import Score
-from unweave.sentences import counted
 from unweave.trust.comparison import Comparison, Difference, tied_letters, tied_with_best
 from unweave.trust.diagnosis import Diagnosis
 from unweave.trust.floors import NoiseFloor
@@ -486,74 +484,26 @@ class Row:
 
 @dataclass(frozen=True)
 class FactorDescription:
-    """A factor, its kind, and the levels of a text."""
+    """A factor, its kind, the levels of a text, and whether it is a number with two values, such as True and False."""
 
     name: str
     kind: str
     levels: tuple[str, ...] = ()
+    is_binary: bool = False
+
+    @property
+    def kind_in_words(self) -> str:
+        """The kind as a person would say it: a number with two values is binary, and has no other order."""
+        return "binary" if self.is_binary else self.kind
 
 
-class Directions(dict[str, FloatArray]):
-    """Weights of the linear readout of every factor, an array of codes x columns by its name; print it for a table.
-
-    Weights are for the codes on their own scales. ``columns`` are the names of each array's columns: one for a number,
-    cosine and sine of an angle, or the classes; of two classes, the table shows the second.
-
-    >>> found = Directions({"size": np.array([[0.5], [2.0]])}, {"size": ("",)}, ("emb_0", "emb_1"))
-    >>> found
-    Directions(1 factor, 2 codes): weights of the codes on their own scales
-    code   size
-    emb_0   0.5
-    emb_1     2
-    >>> found["size"][:, 0].tolist()
-    [0.5, 2.0]
-    """
-
-    def __init__(
-        self, weights: Mapping[str, FloatArray], columns: Mapping[str, tuple[str, ...]], code_names: tuple[str, ...]
-    ) -> None:
-        super().__init__(weights)
-        self.columns, self.code_names = dict(columns), code_names
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Data frame with a row for each column of each factor, and a column for each code."""
-        lines = [(name, column, self[name][:, k]) for name in self for k, column in enumerate(self.columns[name])]
-        data: dict[str, list[Any]] = {"factor": [line[0] for line in lines], "column": [line[1] for line in lines]}
-        return data_frame(data | {code: [w[i] for *_, w in lines] for i, code in enumerate(self.code_names)}, backend)
-
-    def __repr__(self) -> str:
-        columns = [("code", *self.code_names[: 3 * MOST_PRINTED])]
-        for name, weights in self.items():
-            of_classes = weights.shape[1] == 2 and self.columns[name] != ("cosine", "sine")
-            for column, each in list(zip(self.columns[name], weights.T, strict=True))[of_classes:]:
-                shown = (f"{weight:.3g}" for weight in each[: 3 * MOST_PRINTED])
-                head = f"{name} ({column})" if column and not column.startswith("column ") else name
-                columns.append((head, *shown))
-        hidden = len(columns) - 1 - MOST_PRINTED, len(self.code_names) - 3 * MOST_PRINTED
-        columns = columns[: MOST_PRINTED + 1]
-        widths = [max(map(len, cells)) for cells in columns]
-        lines = [
-            "  ".join((line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])))
-            for line in zip(*columns, strict=True)
-        ]
-        more = [f"{n} more {what}" for n, what in zip(hidden, ("columns", "codes"), strict=True) if n > 0]
-        lines += [f"({' and '.join(more)}: see to_frame)"] if more else []
-        sizes = f"{counted(len(self), 'factor')}, {counted(len(self.code_names), 'code')}"
-        return "\n".join((f"Directions({sizes}): weights of the codes on their own scales", *lines))
-
-
-MOST_PRINTED = 8
-
-
-def _column_names(factor: FactorDescription | None, n_columns: int) -> tuple[str, ...]:
-    """Names of the columns of a factor's direction."""
-    if n_columns == 1:
-        return ("",)
-    if factor is not None and len(factor.levels) == n_columns:
-        return factor.levels
-    if factor is not None and factor.kind == "circular":
-        return ("cosine", "sine")
-    return tuple(f"column {k}" for k in range(n_columns))
+def _has_two_values(evidence: Evidence, j: int) -> bool:
+    """Whether a factor with classes in an order has two of them; not known of rows that were read in blocks."""
+    if evidence.row_summary is not None or not (evidence.kinds[j].has_classes and evidence.kinds[j].is_numeric):
+        return False
+    column = evidence.factor_columns.chosen(np.array([j]))[:, 0]
+    low, high = column.min(), column.max()
+    return bool(low < high and ((column == low) | (column == high)).all())
 
 
 @dataclass(frozen=True)
@@ -693,8 +643,10 @@ class EvaluationData:
             n_dropped=first.n_dropped,
             n_groups=0 if first.row_groups is None else int(first.row_groups.max(initial=-1)) + 1,
             factors=tuple(
-                FactorDescription(name, kind.value, levels or ())
-                for name, kind, levels in zip(first.factor_names, first.kinds, first.factor_levels, strict=True)
+                FactorDescription(name, kind.value, levels or (), _has_two_values(first, j))
+                for j, (name, kind, levels) in enumerate(
+                    zip(first.factor_names, first.kinds, first.factor_levels, strict=True)
+                )
             ),
             representations={
                 name: CodesDescription(
@@ -830,8 +782,8 @@ class Evaluation:
     def directions(self) -> Directions:
         """Weights of the linear readout of every factor on the codes, codes x columns (`Ladder.directions`)."""
         found, factors = self.ladder, {factor.name: factor for factor in self.data.factors}
-        columns = {name: _column_names(factors.get(name), w.shape[1]) for name, w in found.directions.items()}
-        return Directions(found.directions, columns, found.code_names)
+        known = {name: (each.kind, each.levels) for name, each in factors.items()}
+        return Directions.of(found.directions, known, found.code_names)
 
     @checks_options
     def row(self, label: str, representation: str) -> Row | None:

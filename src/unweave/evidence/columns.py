@@ -593,7 +593,7 @@ def all_of(*steps: Callable[[], Any]) -> list[Any]:
     return results
 
 
-class Question(str):
+class Remark(str):
     """A problem that does not stop a call, but is named beside those that do."""
 
     __slots__ = ()
@@ -602,14 +602,14 @@ class Question(str):
 def refuse_all(problems: Sequence[str]) -> None:
     """Raise one error for all problems of a table, so that a person need not find them one by one.
 
-    Problems that are a `Question` come last, and are said not to stop the call; they are no reason to raise an error.
+    Problems that are a `Remark` come last, and are said not to stop the call; they are no reason to raise an error.
 
     >>> refuse_all(["Factor 'a' is text.", "Code 'b' is text."])
     Traceback (most recent call last):
     unweave.InputError: There are 2 problems: (1) Factor 'a' is text. (2) Code 'b' is text.
     """
-    asked = [problem for problem in problems if isinstance(problem, Question)]
-    stopping = [problem for problem in problems if not isinstance(problem, Question)]
+    asked = [problem for problem in problems if isinstance(problem, Remark)]
+    stopping = [problem for problem in problems if not isinstance(problem, Remark)]
     problems = [*stopping, *asked]
     if len(problems) == 1 and stopping:
         raise InputError(problems[0])
@@ -1055,7 +1055,7 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str, beside: Sequ
             f"{', '.join(counts[:MOST_COLUMNS_NAMED])}{more}; fill them in, or leave these rows out with "
             "missing='drop' (--missing drop on the command line)."
         )
-        problems += map(Question, [*_never_varying(tables.get("factors")), *beside])
+        problems += map(Remark, [*_never_varying(tables.get("factors")), *beside])
     refuse_all(problems)
     if bad_rows.all():
         whole = _always_missing(tables, masks)

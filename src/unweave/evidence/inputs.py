@@ -240,9 +240,7 @@ def questions_about(inputs: Inputs, kinds: KindsGiven = None) -> list[str]:
         ]
         questions += filter(None, map(_odd_levels, factors.names, factors.levels))
         if kinds is None or isinstance(kinds, Mapping):
-            questions += _unordered(factors, kinds or {})
-            angles = [*_angles(factors, kinds or {})]
-            questions += angles or () if codes is None else (*_classes(factors, codes, kinds or {}), *angles)
+            questions += _about_kinds(factors, codes, kinds or {})
     if factors is not None and codes is not None and inputs.row_groups is None:
         questions += _repeated(factors, codes)
     for table in filter(None, (factors, codes)):
@@ -279,6 +277,14 @@ def _odd_levels(name: str, levels: Levels | None) -> str | None:
         f"Factor {quoted(name)} is text with {len(levels or ())} levels such as {quoted(amounts[0])}, which count as "
         "classes without an order: pass numbers if they are amounts."
     )
+
+
+def _about_kinds(factors: Table, codes: Table | None, stated: Mapping[str, object]) -> Iterator[str]:
+    """Questions about kinds that are not stated and may be others than the inferred ones."""
+    yield from _unordered(factors, stated)
+    if codes is not None:
+        yield from _classes(factors, codes, stated)
+    yield from _angles(factors, stated)
 
 
 def _unordered(factors: Table, stated: Mapping[str, object]) -> Iterator[str]:

@@ -309,17 +309,20 @@ def _levels_apart(table: Any, names: Sequence[str], apart: Mapping[str, Sequence
     given = table if hasattr(table, "columns") or isinstance(table, Mapping) else {names[0]: table}
     columns: dict[str, Any] = {}
     for name in (name.removeprefix("obs:") for name in names):
-        values = list(given[name])
-        words = [None if value is None or value != value else str(value) for value in values]
-        levels = sorted({word for word in words if word is not None})
-        chosen = apart.get(name, [""])
-        if "*" in chosen and len(levels) > MOST_LEVELS:
-            raise OptionError(f"{name!r} has {len(levels)} levels, too many for a factor each: leave out {APART!r}.")
-        if unknown := [level for level in chosen if level not in ("", "*", *levels)]:
-            raise FileError(f"{name!r} has no level {unknown[0]!r} but {shown(levels)}: name one of them, or '*'.")
-        columns |= {name: values} if "" in chosen else {}
-        for level in levels if "*" in chosen else filter(None, chosen):
-            columns[f"{name}={level}"] = [w and (w if w == level else "other") for w in words]
+        columns |= _columns_of_levels(name, list(given[name]), apart.get(name, [""]))
+    return columns
+
+
+def _columns_of_levels(name: str, values: list[Any], chosen: Sequence[str]) -> dict[str, Any]:
+    words = [None if value is None or value != value else str(value) for value in values]
+    levels = sorted({word for word in words if word is not None})
+    if "*" in chosen and len(levels) > MOST_LEVELS:
+        raise OptionError(f"{name!r} has {len(levels)} levels, too many for a factor each: leave out {APART!r}.")
+    if unknown := [level for level in chosen if level not in ("", "*", *levels)]:
+        raise FileError(f"{name!r} has no level {unknown[0]!r} but {shown(levels)}: name one of them, or '*'.")
+    columns: dict[str, Any] = {name: values} if "" in chosen else {}
+    for level in levels if "*" in chosen else filter(None, chosen):
+        columns[f"{name}={level}"] = [word and (word if word == level else "other") for word in words]
     return columns
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 import numpy as np
 from scipy import stats
@@ -31,6 +32,7 @@ from unweave.identifiability.interactions import JointShare
 from unweave.identifiability.readouts import OWN
 from unweave.identifiability.responses import LEVEL, Readout, jackknife_error, no_readout
 from unweave.memo import memoised
+from unweave.sentences import counted
 from unweave.threads import one_thread
 
 if TYPE_CHECKING:
@@ -55,6 +57,78 @@ FEW_CODES, CARRIED, MOST_CODES_SEARCHED = 3, 0.95, 512  # codes that carry this 
 NORMAL = float(stats.norm.ppf((1 + LEVEL) / 2))
 
 MOST_LUCK, MOST_CHANCE = 0.95, 0.25  # so that own codes beyond luck are between -1 and 1
+
+
+class Directions(dict[str, FloatArray]):
+    """Weights of the linear readout of every factor, an array of codes x columns by its name; print it for a table.
+
+    Weights are for the codes on their own scales. ``columns`` are the names of each array's columns: one for a number,
+    cosine and sine of an angle, or the classes; of two classes, the table shows the second.
+
+    >>> import numpy as np
+    >>> found = Directions({"size": np.array([[0.5], [2.0]])}, {"size": ("",)}, ("emb_0", "emb_1"))
+    >>> found
+    Directions(1 factor, 2 codes): weights of the codes on their own scales
+    code   size
+    emb_0   0.5
+    emb_1     2
+    >>> found["size"][:, 0].tolist()
+    [0.5, 2.0]
+    """
+
+    def __init__(
+        self, weights: Mapping[str, FloatArray], columns: Mapping[str, tuple[str, ...]], code_names: tuple[str, ...]
+    ) -> None:
+        super().__init__(weights)
+        self.columns, self.code_names = dict(columns), code_names
+
+    @classmethod
+    def of(
+        cls,
+        weights: Mapping[str, FloatArray],
+        factors: Mapping[str, tuple[str, tuple[str, ...] | None]],
+        code_names: tuple[str, ...],
+    ) -> Self:
+        """Directions whose columns are named by the kind and the levels of each factor, as far as these are known."""
+
+        def columns(name: str, n_columns: int) -> tuple[str, ...]:
+            kind, levels = factors.get(name, ("", ()))
+            if n_columns == 1:
+                return ("",)
+            if levels and len(levels) == n_columns:
+                return levels
+            return ("cosine", "sine") if kind == "circular" else tuple(f"column {k}" for k in range(n_columns))
+
+        return cls(weights, {name: columns(name, each.shape[1]) for name, each in weights.items()}, code_names)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Data frame with a row for each column of each factor, and a column for each code."""
+        lines = [(name, column, self[name][:, k]) for name in self for k, column in enumerate(self.columns[name])]
+        data: dict[str, list[Any]] = {"factor": [line[0] for line in lines], "column": [line[1] for line in lines]}
+        return data_frame(data | {code: [w[i] for *_, w in lines] for i, code in enumerate(self.code_names)}, backend)
+
+    def __repr__(self) -> str:
+        columns = [("code", *self.code_names[: 3 * MOST_PRINTED])]
+        for name, weights in self.items():
+            of_classes = weights.shape[1] == 2 and self.columns[name] != ("cosine", "sine")
+            for column, each in list(zip(self.columns[name], weights.T, strict=True))[of_classes:]:
+                shown = (f"{weight:.3g}" for weight in each[: 3 * MOST_PRINTED])
+                head = f"{name} ({column})" if column and not column.startswith("column ") else name
+                columns.append((head, *shown))
+        hidden = len(columns) - 1 - MOST_PRINTED, len(self.code_names) - 3 * MOST_PRINTED
+        columns = columns[: MOST_PRINTED + 1]
+        widths = [max(map(len, cells)) for cells in columns]
+        lines = [
+            "  ".join((line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])))
+            for line in zip(*columns, strict=True)
+        ]
+        more = [f"{n} more {what}" for n, what in zip(hidden, ("columns", "codes"), strict=True) if n > 0]
+        lines += [f"({' and '.join(more)}: see to_frame)"] if more else []
+        sizes = f"{counted(len(self), 'factor')}, {counted(len(self.code_names), 'code')}"
+        return "\n".join((f"Directions({sizes}): weights of the codes on their own scales", *lines))
+
+
+MOST_PRINTED = 8
 
 
 @dataclass(frozen=True)
@@ -228,6 +302,10 @@ class Ladder(SavedRecord):
     units: str
     code_names: tuple[str, ...] = ()
     caveats: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.directions, Directions):  # as read from a file
+            object.__setattr__(self, "directions", Directions.of(self.directions, {}, self.code_names))
 
     @property
     def replicates(self) -> dict[str, FloatArray]:
@@ -654,6 +732,8 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         matrix[j, j] = np.nan
         of_target, to_given = part.directions[k].weights, part.factors[j].to_given
         weights[part.names[j]] = _of_all_codes(part, of_target if to_given is None else of_target @ to_given)
+    about = zip(evidence.factor_names, evidence.kinds, evidence.factor_levels, strict=True)
+    known = {name: (kind.value, levels) for name, kind, levels in about}
     return Ladder(
         rows=tuple(rows),
         value=readable / 4 + linear / 4 + beyond / 2,
@@ -665,7 +745,7 @@ def _with_one_thread(part: QuickPart, evidence: Evidence, *, quick: bool, scores
         luck=luck,
         chance=chance,
         noise=max(0.0, *(float(test.null_r2.max()) for test in tests)),
-        directions=weights,
+        directions=Directions.of(weights, known, part.evidence.code_names),
         leakage_matrix=matrix,
         quick=quick,
         n_rows=part.sample.n_rows,

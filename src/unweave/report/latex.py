@@ -167,10 +167,7 @@ def paper_table(
     models: Sequence[str] | None = None,
 ) -> PaperTable:
     """Return the table of an evaluation, or of groups of seeds; `GroupedScores.to_latex` describes the options."""
-    if rows not in ("models", "metrics"):
-        raise OptionError(f"rows={rows!r} is not known: write 'models' or 'metrics'.")
-    if not isinstance(digits, int) or not 0 <= digits <= 9:
-        raise OptionError(f"digits={digits!r} is not a number of decimals: write a whole number from 0 to 9.")
+    _refuse_settings(rows, digits)
     if isinstance(found, GroupedScores):
         chosen = _chosen_labels(tuple(found.scores), metrics if metrics is not None else found.columns or None)
         of_found, down = found.groups, found.lower_is_better
@@ -182,24 +179,42 @@ def paper_table(
         columns, tests = {label: _cells_of_models(found, label, intervals, bold) for label in chosen}, None
     if not marks:
         columns = {label: tuple(replace(cell, level=None) for cell in cells) for label, cells in columns.items()}
-    wanted = of_found if models is None else [models] if isinstance(models, str) else list(models)
-    if strange := [name for name in wanted if name not in of_found]:
-        raise InputError(f"There is no model {strange[0]!r} in this table: there are {', '.join(of_found)}.")
-    places = [of_found.index(name) for name in wanted]
-    columns = {label: tuple(cells[place] for place in places) for label, cells in columns.items()}
-    texts = dict(names or {})
-    if strange := [name for name in texts if name not in (*chosen, *wanted)]:
-        known = ", ".join((*chosen, *wanted))
-        raise OptionError(f"names has {strange[0]!r}, which is no row or column of this table: there are {known}.")
+    wanted = _chosen_models(of_found, models)
+    columns = {label: tuple(cells[of_found.index(name)] for name in wanted) for label, cells in columns.items()}
+    texts = _texts_of((*chosen, *wanted), names)
     legend = _legend(found, columns, bold and len(wanted) > 1)
     legend += (say("what_ladder_is"),) if isinstance(found, GroupedScores) and "ladder" in chosen else ()
-    of_metrics = tuple((texts.get(label, label), down.get(label, False)) for label in chosen)
-    of_models = tuple((texts.get(name, name), None) for name in wanted)
+    of_metrics = tuple((texts[label], down.get(label, False)) for label in chosen)
+    of_models = tuple((texts[name], None) for name in wanted)
     if rows == "models":
         cells = tuple(zip(*columns.values(), strict=True))
         return PaperTable("model", of_metrics, of_models, cells, legend, digits, tests)
     of_models = of_models if len(wanted) > 1 else (("score", None),)
     return PaperTable("metric", of_models, of_metrics, tuple(columns.values()), legend, digits, tests)
+
+
+def _refuse_settings(rows: str, digits: int) -> None:
+    """Raise an error for settings of a table that are not known."""
+    if rows not in ("models", "metrics"):
+        raise OptionError(f"rows={rows!r} is not known: write 'models' or 'metrics'.")
+    if not isinstance(digits, int) or not 0 <= digits <= 9:
+        raise OptionError(f"digits={digits!r} is not a number of decimals: write a whole number from 0 to 9.")
+
+
+def _chosen_models(known: Sequence[str], models: Sequence[str] | None) -> list[str]:
+    """The named models in their order; all if none is named."""
+    wanted = [*known] if models is None else [models] if isinstance(models, str) else [*models]
+    if strange := [name for name in wanted if name not in known]:
+        raise InputError(f"There is no model {strange[0]!r} in this table: there are {', '.join(known)}.")
+    return wanted
+
+
+def _texts_of(known: Sequence[str], names: Mapping[str, str] | None) -> dict[str, str]:
+    """What is printed for every metric and model."""
+    if strange := [name for name in names or {} if name not in known]:
+        listed = ", ".join(known)
+        raise OptionError(f"names has {strange[0]!r}, which is no row or column of this table: there are {listed}.")
+    return {name: name for name in known} | dict(names or {})
 
 
 def paper_latex(evaluation: Evaluation) -> str:

@@ -339,9 +339,9 @@ def _heading(evaluation: Evaluation) -> str:
     data = evaluation.data
     if not data.n_rows:
         return "A decoder alone, without factors and codes"
-    kinds = Counter(factor.kind for factor in data.factors)
+    kinds = Counter(factor.kind_in_words for factor in data.factors)
     if len(data.factors) <= NAMED_FACTORS:
-        factors = ", ".join(f"{factor.name} {factor.kind}" for factor in data.factors)
+        factors = ", ".join(f"{factor.name} {factor.kind_in_words}" for factor in data.factors)
     else:
         factors = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     codes, rows = sizes_in_words(data)
