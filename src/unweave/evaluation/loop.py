@@ -217,7 +217,8 @@ def carriers(evidence: Evidence, directions: Mapping[str, np.ndarray]) -> dict[s
     sizes, found = np.square(codes).sum(axis=0), {}
     for factor, weights in directions.items():
         rest = codes @ weights
-        whole, named, share = float(np.square(rest).sum()), [], 0.0
+        whole, share = float(np.square(rest).sum()), 0.0
+        named: list[int] = []
         while whole > 0 and len(named) < MOST_CARRIERS and share < WHOLE:
             gains = 2 * ((codes.T @ rest) * weights).sum(axis=1) - sizes * np.square(weights).sum(axis=1)
             gains[named] = -np.inf
@@ -563,10 +564,13 @@ def _run(
     known |= _pictures(rows, evidences)
     known["traversals"] = _traversals(rows, evidences)
     known |= _ladders(of_ladder, checks, is_panel, chosen)
-    known["nuisances"] = {name: read for name, one in given.items() if (read := read_nuisances(one))}
-    known |= {"environments": by_environment, "screening": screening}
+    known |= {"environments": by_environment, "screening": screening, "nuisances": _nuisances(given)}
     data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
+
+
+def _nuisances(evidences: Mapping[str, Evidence]) -> dict[str, dict[str, float]]:
+    return {name: read for name, one in evidences.items() if (read := read_nuisances(one))}
 
 
 MOST_LEVELS = 20
@@ -587,7 +591,8 @@ def read_nuisances(evidence: Evidence) -> dict[str, float]:
         return {}
     codes = evidence.codes if evidence.sparse_codes is None else evidence.sparse_codes
     kinds = {name: "categorical" if name in few else "continuous" for name in columns}
-    found = score_or_reason(r2, Evidence(columns, codes, kinds=kinds, row_groups=evidence.row_groups), None)
+    groups = None if evidence.row_groups is None else evidence.row_groups.tolist()
+    found = score_or_reason(r2, Evidence(columns, codes, kinds=kinds, row_groups=groups), None)
     return dict(found.per_factor) if isinstance(found, Score) else {}
 
 

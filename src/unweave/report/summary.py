@@ -465,9 +465,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
             for label in labels
             if len(names) > 1
         },
-        "trusted": f"{trusted_scores(metrics)} {narrow_intervals(evaluation)}".rstrip()
-        if data.factors
-        else say("verdicts_need_factors"),
+        "trusted": _trusted(evaluation, metrics),
         "data": {
             "n_rows": data.n_rows,
             "n_dropped": data.n_dropped,
@@ -495,12 +493,23 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     }
     summary["writing"] = {
         "methods": methods_paragraph(summary),
-        "latex": answer.settings.to_latex()
-        if isinstance(answer, ComparedAnswer) and answer.settings
-        else latex_rows(summary),
+        "latex": _latex(summary, answer),
         "bibtex": bibtex(summary),
     }
     return plain_data(summary)
+
+
+def _trusted(evaluation: Evaluation, metrics: list[dict[str, Any]]) -> str:
+    """How many scores can be trusted, and which intervals are too narrow."""
+    if not evaluation.data.factors:
+        return say("verdicts_need_factors")
+    return f"{trusted_scores(metrics)} {narrow_intervals(evaluation)}".rstrip()
+
+
+def _latex(summary: dict[str, Any], answer: Answer | ComparedAnswer) -> str:
+    """The table of the settings if names differ by a seed alone, and otherwise a row for each representation."""
+    settings = answer.settings if isinstance(answer, ComparedAnswer) else None
+    return latex_rows(summary) if settings is None else settings.to_latex()
 
 
 def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
