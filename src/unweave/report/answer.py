@@ -1281,7 +1281,12 @@ class Course:
     ends: tuple[str, str]
 
     def __str__(self) -> str:
-        return self.sentence + (f" {say('dips', names=self.dips)}" if self.dips else "")
+        return f"{self.sentence} {self.on_the_way}".rstrip()
+
+    @property
+    def on_the_way(self) -> str:
+        """The sentence about dips, which stands below the headline; the other one is in the report."""
+        return say("dips", names=self.dips) if self.dips else ""
 
     @property
     def step(self) -> str:

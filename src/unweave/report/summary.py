@@ -519,7 +519,7 @@ def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
         tests = (
             {"tests": settings_tested(found, tuple(found.scores))} if found and any(found.differences.values()) else {}
         )
-        return {"course": str(answer.course or ""), **tests}
+        return {"course": answer.course.on_the_way if answer.course else "", **tests}
     shown = [plain_data(row) | {"leaks": row.leaks} for row in answer.shown_factors]
     return {"shown_factors": shown, "parts": answer.parts_sentence}
 
