@@ -572,10 +572,13 @@ def _run(
     known["traversals"] = _traversals(rows, evidences)
     known["decoders"] = _decoders(jobs, rows)
     known |= _ladders(of_ladder, checks, is_panel, chosen)
-    known["nuisances"] = {name: read for name, one in given.items() if (read := read_nuisances(one))}
-    known |= {"environments": by_environment, "screening": screening}
+    known |= {"environments": by_environment, "screening": screening, "nuisances": _nuisances(given)}
     data = EvaluationData.of(evidences, **known, panel=PANEL_VERSION * is_panel or None)
     return Evaluation(tuple(rows), data)
+
+
+def _nuisances(evidences: Mapping[str, Evidence]) -> dict[str, dict[str, float]]:
+    return {name: read for name, one in evidences.items() if (read := read_nuisances(one))}
 
 
 MOST_LEVELS = 20

@@ -1369,16 +1369,7 @@ def _report(
     if all(line.level is Level.NOT_CHECKED for line in lines if line.metric):
         return say("not_checked")
     parts = LadderParts.of(evaluation, representation)
-    scores = [
-        reported_score(
-            *(line.metric, line.value, line.low, line.high),
-            *((None, None) if parts else (line.confidence, line.noise)),
-            part=line.part.removesuffix(say("too_narrow")).rstrip(", "),  # said at the end, for all
-        )
-        for line in lines
-        if line.level is Level.TRUST and line.question != OTHER_CONTENT and line.value is not None
-        if parts is None or line.metric != "identification"  # the same number as own codes
-    ]
+    scores = _reported_scores(lines, parts)
     if not scores and parts is None:
         return say("no_report")
     screening, ladder = evaluation.data.screening.get(representation), evaluation.data.ladders.get(representation)
@@ -1395,6 +1386,20 @@ def _report(
         else _headline(evaluation, representation, rows).rstrip("."),
     )
     return f"{said} {narrow_intervals(evaluation)}".rstrip()
+
+
+def _reported_scores(lines: Iterable[QuestionLine], parts: LadderParts | None) -> list[str]:
+    """The trusted scores; beside the parts of the ladder without what the table says."""
+    return [
+        reported_score(
+            *(line.metric, line.value, line.low, line.high),
+            *((None, None) if parts else (line.confidence, line.noise)),
+            part=line.part.removesuffix(say("too_narrow")).rstrip(", "),  # said at the end, for all
+        )
+        for line in lines
+        if line.level is Level.TRUST and line.question != OTHER_CONTENT and line.value is not None
+        if parts is None or line.metric != "identification"  # the same number as own codes
+    ]
 
 
 def _of_all(n: int, of: int, what: str) -> str:
@@ -1538,7 +1543,12 @@ class Course:
     ends: tuple[str, str]
 
     def __str__(self) -> str:
-        return self.sentence + (f" {say('dips', names=self.dips)}" if self.dips else "")
+        return f"{self.sentence} {self.on_the_way}".rstrip()
+
+    @property
+    def on_the_way(self) -> str:
+        """The sentence about dips, which stands below the headline; the other one is in the report."""
+        return say("dips", names=self.dips) if self.dips else ""
 
     @property
     def step(self) -> str:

@@ -80,7 +80,7 @@ def _tables(answer: Answer) -> list[str]:
 
 
 def _comparison(answer: ComparedAnswer) -> list[str]:
-    parts = [] if answer.course is None else [plain(str(answer.course))]
+    parts = [] if answer.course is None else [plain(answer.course.on_the_way)]
     parts += [] if answer.settings is None else [answer.settings.to_markdown().rstrip(), say("single_runs")]
     parts += [markdown_table(answer.table()), say("reading_of_representations")] if answer.order else []
     if answer.differences is not None:

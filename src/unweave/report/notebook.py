@@ -52,7 +52,7 @@ def _of_several(answer: ComparedAnswer) -> Iterable[str]:
     if answer.settings is not None:
         yield f"{answer.settings.to_html()}<p>{escape(say('single_runs'))}</p>"
     if answer.course is not None:
-        yield f"<p>{escape(str(answer.course))}</p>"
+        yield f"<p>{escape(answer.course.on_the_way)}</p>"
     yield html_table(answer.table())
     if answer.differences is not None:
         reading = say("reading_of_differences", margin=SMALLEST_DIFFERENCE)

@@ -467,9 +467,7 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
             for label in labels
             if len(names) > 1
         },
-        "trusted": f"{trusted_scores(metrics)} {narrow_intervals(evaluation)}".rstrip()
-        if data.factors
-        else say("verdicts_need_factors"),
+        "trusted": _trusted(evaluation, metrics),
         "data": {
             "n_rows": data.n_rows,
             "n_dropped": data.n_dropped,
@@ -497,12 +495,23 @@ def summarise(evaluation: Evaluation, detail: Detail = FULL) -> dict[str, Any]:
     }
     summary["writing"] = {
         "methods": methods_paragraph(summary),
-        "latex": answer.settings.to_latex()
-        if isinstance(answer, ComparedAnswer) and answer.settings
-        else latex_rows(summary),
+        "latex": _latex(summary, answer),
         "bibtex": bibtex(summary),
     }
     return plain_data(summary)
+
+
+def _trusted(evaluation: Evaluation, metrics: list[dict[str, Any]]) -> str:
+    """How many scores can be trusted, and which intervals are too narrow."""
+    if not evaluation.data.factors:
+        return say("verdicts_need_factors")
+    return f"{trusted_scores(metrics)} {narrow_intervals(evaluation)}".rstrip()
+
+
+def _latex(summary: dict[str, Any], answer: Answer | ComparedAnswer) -> str:
+    """The table of the settings if names differ by a seed alone, and otherwise a row for each representation."""
+    settings = answer.settings if isinstance(answer, ComparedAnswer) else None
+    return latex_rows(summary) if settings is None else settings.to_latex()
 
 
 def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
@@ -512,7 +521,7 @@ def _tables(answer: Answer | ComparedAnswer) -> dict[str, Any]:
         tests = (
             {"tests": settings_tested(found, tuple(found.scores))} if found and any(found.differences.values()) else {}
         )
-        return {"course": str(answer.course or ""), **tests}
+        return {"course": answer.course.on_the_way if answer.course else "", **tests}
     shown = [plain_data(row) | {"leaks": row.leaks} for row in answer.shown_factors]
     units = answer.spectrum and answer.spectrum.units
     of_units: dict[str, Any] = {"units": units and plain_data(units.table()), "effects": None}

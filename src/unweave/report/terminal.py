@@ -268,8 +268,8 @@ def _one_representation(evaluation: Evaluation, width: int) -> Iterator[Renderab
 def _comparison(evaluation: Evaluation) -> Iterator[RenderableType]:
     answer = compared_answer(evaluation)
     yield Prose(answer.headline, style="bold")
-    if answer.course is not None:
-        yield Prose(str(answer.course))
+    if answer.course is not None and answer.course.dips:
+        yield Prose(answer.course.on_the_way)
     if answer.settings is not None:
         from unweave.report.tables import grouped_parts  # late: tables use this module
 

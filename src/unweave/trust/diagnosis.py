@@ -135,8 +135,7 @@ def _codes(found: Diagnosis) -> list[Finding]:
         said.append(Finding("codes_heavy_tailed", kurtosis=tails[worst], worst=worst, codes=tails))
     if found.nuisance_share > NUISANCE_WORTH_SAYING:
         noise = [name for name, share in found.nuisance_per_code.items() if share > 1 - NUISANCE_WORTH_SAYING]
-        share, of_variance = found.nuisance_share, found.nuisance_of_variance
-        said.append(Finding("codes_unexplained", share=share, of_variance=of_variance, codes=noise))
+        said.append(Finding("codes_unexplained", share=found.nuisance_share, codes=noise))
     return said
 
 

@@ -167,7 +167,12 @@ def test_what_training_does_is_said_in_every_output(trained):
     assert f"comparison['{over.best}']" in answer.next_steps[-1]
     assert not any("do not show what would help" in step for step in answer.next_steps)
     for text in (str(trained), trained.to_markdown(), trained.to_html(), trained._repr_html_()):
-        assert "it falls significantly" in " ".join(html.unescape(text).split())
+        shown = " ".join(html.unescape(text).split())
+        assert "it falls significantly" in shown
+        assert (
+            re.split("<script|<pre", shown)[0].count("it falls significantly") == 1
+        )  # in the report, and not above as well
+        assert "On the way there" in shown
 
 
 def test_the_course_says_when_each_factor_got_codes_of_its_own_and_which_lost_them(trained):
