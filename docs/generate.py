@@ -599,9 +599,10 @@ WORDS = {"dsprites": "sprites", "coloured_shapes": "coloured shapes"}
 RANKS = """\
 Eleven metrics of four papers, each oriented so that higher is better, scored {counts} that were
 trained here (AAEs, FactorVAEs, beta-VAEs, and the six losses of 004 with two MLPs; `unweave reproduce 004 ranks`).
-The table has Spearman's rank correlations of a metric with those of the other papers: their mean, the lowest and the highest.
-MIG, RMIG and sufficiency rank these encoders nearly alike (.89 to .97). R2, which many mixed codes satisfy, and
-minimality agree least with the others. Nine encoders of coloured shapes are too few for a table. Metrics of 000 score
+The table has Spearman's rank correlations of a metric with those of the other papers: their mean, the lowest and
+the highest. MIG, RMIG and sufficiency rank these encoders nearly alike (.89 to .97). R2, which many mixed codes
+satisfy, and minimality agree least with the others. Nine encoders of coloured shapes are too few for a table.
+Metrics of 000 score
 decoders and are not among them."""
 
 
