@@ -126,7 +126,7 @@ LOSS_STEPS = 4000
 Named = Sequence[tuple[str, "TrainedModel"]]
 
 
-def of_losses(data: Callable[[], GridDataSet], options: Options) -> Named:
+def of_losses(data: Callable[[], GridDataSet], options: Options, trunks: Sequence[tuple[int, ...]] = TRUNKS) -> Named:
     """Train the six losses of 004 with MLPs of several widths and depths."""
     from unweave.models import HFSVAE, AdaGVAE
 
@@ -137,7 +137,7 @@ def of_losses(data: Callable[[], GridDataSet], options: Options) -> Named:
     ]  # fmt: skip
     return [
         (f"{images.name} {'x'.join(map(str, hidden))} {model.name} {steps}", model)
-        for hidden in TRUNKS
+        for hidden in trunks
         for model in trained(options, losses, 10, images, hidden)
     ]
 

@@ -21,11 +21,12 @@ from unweave_papers.experiment import ClaimCheck, Experiment, Options, Pictures,
 from unweave_papers.paper001 import representations
 from unweave_papers.paper001.models import GRID
 from unweave_papers.paper001.representations import representation
-from unweave_papers.paper004.encoders import METRICS, of_losses, robustness, spearman
+from unweave_papers.paper004.encoders import METRICS, TRUNKS, of_losses, robustness, spearman
 from unweave_papers.stored import StoredNumbers
 from unweave_papers.trained import coloured_shapes
 
 DRAWS = MixtureSampling(300)
+LIGHT = 0.7  # above it, numbers are white on the dark colour
 # the metrics of each paper; JEMMIG is negative, so that higher is better for all
 MEASURED: dict[str, tuple[str, Callable[[Evidence], float]]] = {
     "RMIG": ("001", lambda evidence: rmig(evidence, estimator=GRID).raw),
@@ -72,7 +73,9 @@ def fleets(options: Options) -> Iterator[tuple[str, representations.Representati
         for found in representations.compute(data, names, options, n_codes).values():
             yield from ((f"{one.images.name} {n_codes} codes {one.model.name}", one) for one in found)
     sprites, one_each = small_sprites(), replace(options, n_seeds=options.n_seeds or 1)
-    yield from ((name, representation(model, sprites)) for name, model in of_losses(small_sprites, one_each))
+    yield from (
+        (name, representation(model, sprites)) for name, model in of_losses(small_sprites, one_each, TRUNKS[:2])
+    )
 
 
 def compute(options: Options) -> Ranks:
@@ -94,8 +97,11 @@ def compare(ranks: Ranks, options: Options) -> Iterator[ClaimCheck]:
         table = ranks.table(data)
         for j, (name, (paper, _)) in enumerate(MEASURED.items()):
             others = [k for k, (other, _) in enumerate(MEASURED.values()) if other != paper]
-            shown = f"mean {np.nanmean(table[j, others]):.2f}, {np.nanmin(table[j, others]):.2f} to " \
-                f"{np.nanmax(table[j, others]):.2f} ({len(rows)} encoders)"  # fmt: skip
+            known = table[j, others][np.isfinite(table[j, others])]
+            shown = (
+                f"mean {known.mean():.2f}, {known.min():.2f} to {known.max():.2f}" if known.size else "all scores equal"
+            )
+            shown += f" ({len(rows)} encoders)"
             yield ClaimCheck(f"{data}: {name} ({paper}) with metrics of other papers", "not compared", shown)
 
 
@@ -116,7 +122,15 @@ def draw(ranks: Ranks, options: Options) -> Pictures:
         table = ranks.table(data)
         image = axes.imshow(table, cmap="RdBu_r", vmin=-1, vmax=1)
         for (i, j), value in np.ndenumerate(table):
-            axes.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=7)
+            axes.text(
+                j,
+                i,
+                f"{value:.2f}",
+                ha="center",
+                va="center",
+                fontsize=7,
+                color="white" if abs(value) > LIGHT else "black",
+            )
         axes.set_xticks(range(len(MEASURED)), list(MEASURED), rotation=45, ha="right", fontsize=8)
         axes.set_yticks(range(len(MEASURED)), list(MEASURED), fontsize=8)
         axes.set_title(f"{data}, {len(rows)} encoders", fontsize=10)
