@@ -182,10 +182,10 @@ class BoostedTrees(Probe):
 
     Codes that are strictly monotone functions of each other are equivalent for a tree. They are fitted once and share
     the importance equally, so that it does not depend on the order of the codes or on how ties are resolved. Codes are
-    cut into 63 bins, narrower in the tails (255 for fewer than 640 rows), whose edges lie in gaps, so that clusters of a discrete factor are not
-    split. Labels are classified by regression on the indicators of the classes (L2Boost, Buehlmann and Yu 2003).
-    Classes with fewer than ``min_leaf`` rows have no indicator, because no leaf can contain only such a class, and
-    trees would fit it with unrelated codes.
+    cut into 63 bins, narrower in the tails (255 for fewer than 640 rows), whose edges lie in gaps, so that clusters of
+    a discrete factor are not split. Labels are classified by regression on the indicators of the classes (L2Boost,
+    Buehlmann and Yu 2003). Classes with fewer than ``min_leaf`` rows have no indicator, because no leaf can contain
+    only such a class, and trees would fit it with unrelated codes.
 
     >>> codes = np.random.default_rng(0).normal(size=(200, 3))
     >>> fitted = BoostedTrees().regress(codes, codes[:, [1]] ** 3, seed=0)
