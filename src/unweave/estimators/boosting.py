@@ -13,6 +13,7 @@ from unweave.arrays import FloatArray
 from unweave.estimators.counts import edges_in_gaps
 
 BINS, FEW_BINS = 256, 64  # bin numbers fit one byte, and sums over 16 x 16 or 4 x 16 bins take two short loops
+FEW_ROWS = 640  # fewer than ten for each of 64 bins
 CELLS_IN_CACHE = 2**17
 COLUMNS_TOGETHER = 1024  # codes times targets that are grown together: more do not fit the cache
 FEW_COLUMNS = 256
@@ -42,6 +43,11 @@ class BinnedCodes:
         """Codes in at most so many bins, less one, of about equal mass, whose edges lie in gaps."""
         edges = cls.edges_of(codes, bins, finer_tails)
         return cls.at(edges, bin_numbers(edges, codes))
+
+    @classmethod
+    def for_trees(cls, codes: FloatArray) -> BinnedCodes:
+        """Codes in 63 bins with finer tails, or of few rows in 255: a smallest leaf then has fewer rows than a bin."""
+        return cls.of(codes) if len(codes) < FEW_ROWS else cls.of(codes, FEW_BINS, finer_tails=True)
 
     @classmethod
     def at(cls, edges: tuple[FloatArray, ...], bins: Bytes) -> BinnedCodes:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from unweave.arrays import FloatArray
-from unweave.estimators.boosting import FEW_BINS, BinnedCodes, Boosted, Boosting
+from unweave.estimators.boosting import BinnedCodes, Boosted, Boosting
 from unweave.options import Count, Rate, checks_options
 from unweave.randomness import random_seed
 
@@ -182,10 +182,10 @@ class BoostedTrees(Probe):
 
     Codes that are strictly monotone functions of each other are equivalent for a tree. They are fitted once and share
     the importance equally, so that it does not depend on the order of the codes or on how ties are resolved. Codes are
-    cut into 63 bins, narrower in the tails, whose edges lie in gaps, so that clusters of a discrete factor are not
-    split. Labels are classified by regression on the indicators of the classes (L2Boost, Buehlmann and Yu 2003).
-    Classes with fewer than ``min_leaf`` rows have no indicator, because no leaf can contain only such a class, and
-    trees would fit it with unrelated codes.
+    cut into 63 bins, narrower in the tails (255 for fewer than 640 rows), whose edges lie in gaps, so that clusters of
+    a discrete factor are not split. Labels are classified by regression on the indicators of the classes (L2Boost,
+    Buehlmann and Yu 2003). Classes with fewer than ``min_leaf`` rows have no indicator, because no leaf can contain
+    only such a class, and trees would fit it with unrelated codes.
 
     >>> codes = np.random.default_rng(0).normal(size=(200, 3))
     >>> fitted = BoostedTrees().regress(codes, codes[:, [1]] ** 3, seed=0)
@@ -205,7 +205,7 @@ class BoostedTrees(Probe):
     def regress(self, codes: FloatArray, targets: FloatArray, seed: int) -> FittedTrees:
         """Fit one ensemble per target; nothing is random, so ``seed`` is not used."""
         groups, firsts = monotone_groups(codes)
-        boosted = self._boosting().fit(BinnedCodes.of(codes[:, firsts], FEW_BINS, finer_tails=True), targets)
+        boosted = self._boosting().fit(BinnedCodes.for_trees(codes[:, firsts]), targets)
         return FittedTrees(boosted, firsts, _shared(boosted.gains.sum(axis=1), groups))
 
     def classify(self, codes: FloatArray, labels: NDArray[np.intp], seed: int) -> FittedProbe:
@@ -238,7 +238,7 @@ class BoostedTrees(Probe):
         n_columns = [column.shape[1] for column in columns]
         of_targets = None if used is None else np.repeat(np.column_stack(used), n_columns, axis=1)
         table = np.concatenate(columns, axis=1, dtype=np.float64)
-        boosted = self._boosting().fit(BinnedCodes.of(codes[:, firsts], FEW_BINS, finer_tails=True), table, of_targets)
+        boosted = self._boosting().fit(BinnedCodes.for_trees(codes[:, firsts]), table, of_targets)
         ends = np.cumsum(n_columns)[:-1]
         gains, predicted = (np.split(a, ends, axis=1) for a in (boosted.gains, boosted.predict(unseen[:, firsts])))
         return [

@@ -18,7 +18,7 @@ from unweave.estimators import (
     RandomForest,
 )
 from unweave.estimators import logistic as softmax_regression
-from unweave.estimators.boosting import FEW_BINS, BinnedCodes
+from unweave.estimators.boosting import BinnedCodes
 from unweave.estimators.linear_probes import _safe_scale
 from unweave.estimators.logistic import SoftmaxLoss, by_gradients, by_newton
 from unweave.estimators.probes import (
@@ -52,7 +52,7 @@ SETTINGS = {"max_depth": 3, "max_leaf_nodes": None, "min_samples_leaf": 5, "earl
 def test_trees_are_those_of_scikit_learn_on_the_same_bins(n_rows, n_codes):
     codes, target = regression(n_rows, n_codes)
     targets = np.column_stack([target, np.sin(3 * codes[:, 0]), np.sign(codes[:, 1])])
-    bins = BinnedCodes.of(codes, FEW_BINS, finer_tails=True).bins.T.astype(float)
+    bins = BinnedCodes.for_trees(codes).bins.T.astype(float)
     probed = BoostedTrees().probe_each(codes, [targets[:, [j]] for j in range(3)], codes, seed=0)
     for j, (importance, predicted) in enumerate(probed):
         theirs = HistGradientBoostingRegressor(**SETTINGS).fit(bins, targets[:, j])
