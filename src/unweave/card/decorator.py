@@ -77,7 +77,8 @@ def _of_all_factors(caveat: Finding, scores: Sequence[Score | None]) -> Finding:
         return caveat
     of_parts = [score.parts.get("published", [*score.per_factor.values()]) for score in scores if score]
     known = np.concatenate([np.atleast_1d(each) for each in of_parts])
-    return Finding(caveat.kind, **{**caveat.quantities, "published": float(np.nanmean(known))})
+    quantities: dict[str, Any] = {**caveat.quantities, "published": float(np.nanmean(known))}
+    return Finding(caveat.kind, factors=caveat.factors, codes=caveat.codes, **quantities)
 
 
 def _caveats(evidence: Evidence, scores: Sequence[Score | None]) -> tuple[Finding, ...]:
