@@ -247,7 +247,7 @@ def test_numbers_and_names(said, text):
         (say("best_by", metric="mcc", names=["a"]), "a is best by mcc."),
         (say("best_by", metric="mcc", names=["a", "b"]), "a and b are best by mcc and do not differ significantly."),
         (
-            say("identifies_best", best=["a"], value=1.0, rest="b has 0.50"),
+            say("identifies_best", best=["a"], values=["1.00"], rest="b has 0.50"),
             "a identifies the factors best (ladder value 1.00, where 0 is noise and 1 a code of its own for each "
             "factor; b has 0.50).",
         ),

@@ -56,6 +56,10 @@ class Finding:
         object.__setattr__(self, "factors", tuple(factors))
         object.__setattr__(self, "codes", tuple(codes))
 
+    def restated(self, **quantities: Quantity) -> Finding:
+        """The same finding with other quantities."""
+        return type(self)(self.kind, factors=self.factors, codes=self.codes, **{**self.quantities, **quantities})
+
     def __str__(self) -> str:
         return _sentence(self, self.quantities)
 

@@ -136,8 +136,8 @@ def texts(table: str) -> Mapping[str, str]:
 def say(name: str, /, **values: object) -> str:
     """The sentence of this name in the section ``[answers]``.
 
-    >>> say("note_of", reason="absent"), say("unexplained", share=0.25)
-    ('no probe reads it', "25 % of the codes' variance is not explained by the factors")
+    >>> say("note_of", reason="absent"), say("all_absent", n=2)
+    ('no probe reads it', 'Both factors are absent from the codes.')
     """
     return filled(templates()["answers"][name], values)
 

@@ -431,7 +431,9 @@ class TestTrainedDemonstration:
             trained_demonstration(tmp_path, lambda line: None)
 
     def test_its_folder_is_made_and_its_page_written(self, folder, monkeypatch):
-        shown = SimpleNamespace(rows=[SimpleNamespace(score=1.0)], to_json=lambda: "data")
+        shown = SimpleNamespace(
+            rows=[SimpleNamespace(score=1.0)], to_json=lambda: "data", data=SimpleNamespace(notes=())
+        )
         monkeypatch.setattr(demos, "trained_demonstration", lambda out, say: (shown, None))
         monkeypatch.setattr("unweave.report.html.write_pages", lambda *_, html, pictures: [html])
         for _ in range(2):  # the folder may be there
@@ -442,6 +444,6 @@ class TestTrainedDemonstration:
 
 
 def test_the_demonstration_prints_a_table_below_its_introduction(monkeypatch):
-    shown = SimpleNamespace(rows=[SimpleNamespace(score=1.0)], to_json=lambda: "data")
+    shown = SimpleNamespace(rows=[SimpleNamespace(score=1.0)], to_json=lambda: "data", data=SimpleNamespace(notes=()))
     monkeypatch.setattr("unweave.evaluation.compare", lambda *_, **__: shown)
     assert run("demo", "--rows=50").stdout == f"{introduction()}\n{shown}\n"

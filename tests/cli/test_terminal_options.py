@@ -151,7 +151,7 @@ def test_other_errors_keep_their_traceback(error):
 
 def test_representations_are_named_by_their_files(capsys):
     assert _distinct_labels((Path("a/x.npz"), Path("b/y.npz"))) == ["x", "y"]
-    assert _distinct_labels((Path("a/x.npz"), Path("b/x.npz"))) == ["a/x.npz", "b/x.npz"]
+    assert _distinct_labels((Path("a/x.npz"), Path("b/x.npz"))) == ["a", "b"]
     with pytest.raises(SystemExit):
         _distinct_labels((Path("a/x.npz"), Path("a/x.npz")))
     assert "A file is named twice" in capsys.readouterr().err
@@ -187,6 +187,7 @@ class Wide:
 
     def __init__(self, *scores):
         self.rows = [SimpleNamespace(score=score, problem="It failed.") for score in scores]
+        self.data = SimpleNamespace(notes=())
 
     def __rich_console__(self, console, options):
         yield Text("1" * 60, no_wrap=True, overflow="ignore")

@@ -10,7 +10,7 @@ from fake_evaluations import CHOSEN, fake_evaluation
 from rich.console import Console
 
 from unweave import Unlabelled
-from unweave.evaluation.results import GroupedScore, GroupedScores
+from unweave.evaluation.results import FactorDescription, GroupedScore, GroupedScores
 from unweave.evaluation.unlabelled import RunFacts, RunPair
 from unweave.metrics.manifolds import Spectrum
 from unweave.report import terminal as whole_text
@@ -348,7 +348,7 @@ def test_the_heading_counts_factors_and_codes(n_factors, sizes, screened, headin
     data = SimpleNamespace(
         n_rows=10_000,
         n_dropped=0,
-        factors=[SimpleNamespace(name=f"z{k}", kind=kind) for k, kind in enumerate(kinds)],
+        factors=[FactorDescription(f"z{k}", kind) for k, kind in enumerate(kinds)],
         representations={name: SimpleNamespace(n_codes=size) for name, size in sizes.items()},
         screening={name: SimpleNamespace(n_codes=size, n_rows=0) for name, size in screened.items()},
     )

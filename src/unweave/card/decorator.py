@@ -77,8 +77,7 @@ def _of_all_factors(caveat: Finding, scores: Sequence[Score | None]) -> Finding:
         return caveat
     of_parts = [score.parts.get("published", [*score.per_factor.values()]) for score in scores if score]
     known = np.concatenate([np.atleast_1d(each) for each in of_parts])
-    quantities: dict[str, Any] = {**caveat.quantities, "published": float(np.nanmean(known))}
-    return Finding(caveat.kind, factors=caveat.factors, codes=caveat.codes, **quantities)
+    return caveat.restated(published=float(np.nanmean(known)))
 
 
 def _caveats(evidence: Evidence, scores: Sequence[Score | None]) -> tuple[Finding, ...]:

@@ -1937,6 +1937,6 @@ def plain_answer(evaluation: Evaluation) -> dict[str, Any]:
     >>> from unweave import evaluate
     >>> z = [[float(i % 7), float(i % 5)] for i in range(60)]
     >>> sorted(plain_answer(evaluate(z, z, metrics="mcc", quick=True)))[:6]
-    ['axes', 'factors', 'headline', 'identified', 'next_steps', 'parts']
+    ['axes', 'factors', 'headline', 'identified', 'next_steps', 'nuisances']
     """
     return {"schema": ANSWER_SCHEMA, **plain_data(whole_answer(evaluation))}

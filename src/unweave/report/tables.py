@@ -238,7 +238,7 @@ def grouped_parts(found: GroupedScores) -> list[Table | Text]:
     tests = settings_tested(found, tuple(found.scores))
     return [
         *(grouped_table(found, labels) for labels in tables),
-        Prose(f"{say('reading_of_settings')}{ladder}"),
+        Prose(f"{say('reading_of_settings', tested=bool(tests.rows))}{ladder}"),
         *([number_table(tests.heads, tests.rows, left=tests.heads[:2])] if tests.rows else []),
     ]
 

@@ -156,11 +156,11 @@ EMPTY = {"verdict": None, "floor": None, "chance": None, "interval": None, "cali
 )
 def test_a_page_has_the_columns_that_any_cell_fills(cell, there):
     metric = {"cells": [EMPTY, EMPTY | cell], "domain": [0.0, 1.0], "bounds": [0.0, 1.0]}
-    summary = {"metrics": [metric], "data": {"representations": ["a"]}}
+    summary = {"metrics": [metric], "data": {"representations": ["a"], "n_rows": 9}}
     found = html._what_there_is(summary)
     assert {name for name, has in found.items() if has and name not in ("one_axis", "several")} == there
     assert (found["one_axis"], found["several"]) == ((0.0, 1.0), False)
-    two = {"metrics": [metric, metric | {"domain": [0.0, 2.0]}], "data": {"representations": ["a", "b"]}}
+    two = {"metrics": [metric, metric | {"domain": [0.0, 2.0]}], "data": {"representations": ["a", "b"], "n_rows": 9}}
     found = html._what_there_is(two)
     assert (found["one_axis"], found["several"]) == (None, True)
 

@@ -173,7 +173,7 @@ def test_parts_of_few_rows_have_the_standard_error_of_all_rows():
 def test_blocks_of_two_rows_or_more_are_said(block, said, monkeypatch):
     monkeypatch.setattr(subsampling, "block_length", lambda evidence: block)
     plan = Parts(Evidence(np.arange(60.0), np.arange(60.0)), n_units=60, n_out=12, seed=0)
-    notes = subsampling._notes(plan)
+    notes = subsampling._notes(plan, "it")
     assert [note.quantities["n_rows"] for note in notes if note.kind == "parts_of_blocks"] == said
 
 
@@ -181,7 +181,7 @@ def test_blocks_of_two_rows_or_more_are_said(block, said, monkeypatch):
 def test_few_row_groups_are_said(n_groups, said):
     column = np.arange(3.0 * n_groups)
     evidence = Evidence(column, column, row_groups=np.repeat(np.arange(n_groups), 3))
-    notes = subsampling._notes(Parts(evidence, n_units=n_groups, n_out=4, seed=0))
+    notes = subsampling._notes(Parts(evidence, n_units=n_groups, n_out=4, seed=0), "it")
     assert ("few_groups" in [note.kind for note in notes]) is said
 
 
@@ -236,11 +236,11 @@ def test_quantiles_are_those_of_student():
 @pytest.mark.parametrize(("n_out", "said"), [(102, False), (103, True)])
 def test_parts_of_fewer_than_half_of_the_rows_are_said(n_out, said):
     """98 of 200 rows are 49 %."""
-    notes = subsampling._notes(Parts(EVIDENCE, n_units=200, n_out=n_out, seed=0))
+    notes = subsampling._notes(Parts(EVIDENCE, n_units=200, n_out=n_out, seed=0), "it")
     kinds = [(note.kind, dict(note.quantities)) for note in notes]
     assert kinds == [("parts_of_some_rows", {"n_rows": 200 - n_out, "of": 200})] * said
     grouped = Evidence(FACTORS, FACTORS, row_groups=np.arange(200))
-    assert subsampling._notes(Parts(grouped, n_units=200, n_out=n_out, seed=0)) == []
+    assert subsampling._notes(Parts(grouped, n_units=200, n_out=n_out, seed=0), "it") == []
 
 
 def test_two_parts_are_enough_and_a_plan_of_fewer_says_so():
