@@ -177,6 +177,21 @@ PYTHON = {
         "There are 2 problems: (1) Values are missing in 1 of 200 rows: factor 'size' (1); fill them in, or leave "
         "these rows out with missing='drop' (--missing drop on the command line). (2) Factor 'file' is categorical",
     ),
+    "factors among the codes": (
+        lambda: unweave.evaluate(
+            {"size": Z[:, 0], "angle": Z[:, 1]},
+            {"size": Z[:, 0], "angle": Z[:, 1], "z0": C[:, 0]},
+            metrics="r2",
+            quick=True,
+        ),
+        "warns: Codes 'size' and 'angle' equal the factors of the same name in every row: leave them out if they are the "
+        "labels themselves (codes=table[['z0']]).",
+    ),
+    "a factor among the codes under another name": (
+        lambda: unweave.evaluate(Z, np.column_stack([C, Z[:, 1]]), metrics="r2", quick=True),
+        "warns: Code 'code 4' equals the factor 'factor 1' in every row: leave it out if it is the label itself "
+        "(codes=table[['code 0', ...]]).",
+    ),
     "no seeds": (
         lambda: unweave.compare(Z, {"a": C, "b": C}, metrics="mcc", quick=True).grouped(),
         "such as 'VAE seed 0' and 'VAE seed 1': pass the groups",

@@ -35,6 +35,7 @@ from unweave.evidence.posterior import Posterior
 from unweave.evidence.splits import environment_table, group_table, renumbered
 from unweave.findings import Finding
 from unweave.randomness import random_stream
+from unweave.sentences import listed
 
 if TYPE_CHECKING:
     from unweave.evidence.evidence import Evidence
@@ -243,6 +244,8 @@ def questions_about(inputs: Inputs, kinds: KindsGiven = None) -> list[str]:
             questions += _about_kinds(factors, codes, kinds or {})
     if factors is not None and codes is not None and inputs.row_groups is None:
         questions += _repeated(factors, codes)
+    if factors is not None and codes is not None:
+        questions += _labels_among(codes, factors)
     for table in filter(None, (factors, codes)):
         questions += [
             f"{table.what.capitalize()} {name!r} {looks}: leave it out if it is their index."
@@ -385,6 +388,34 @@ def _covers(column: FloatArray, low: float, high: float, period: float, named: b
         return False
     counts = np.histogram(np.minimum(column + 1e-9 * period, start + period), 8, (start, start + period))[0]
     return values.size >= 8 and bool(counts.max() < 2.5 * counts.mean() and counts.min() > 0.4 * counts.mean())
+
+
+def _labels_among(codes: Table, factors: Table) -> Iterator[str]:
+    """A question about codes that equal a factor in every row, unless no other code varies, as in a demonstration.
+
+    The first rows decide almost always, so that whole columns are compared only if they are likely equal.
+    """
+    n_rows, first = len(codes.values), codes.values[:20]
+    if not FEWEST_EQUAL <= n_rows == len(factors.values):
+        return
+    found: dict[str, str] = {}
+    for name, column, text in zip(factors.names, factors.values.T, factors.is_text, strict=True):
+        likely = () if text else np.flatnonzero((first == column[:20, None]).all(axis=0))
+        if len(likely) and not (column == column[0]).all():
+            found |= {codes.names[k]: name for k in likely if np.array_equal(codes.values[:, k], column)}
+    others = [name for name in codes.names if name not in found]
+    if not found or not others:
+        return
+    same, one = all(name == own for name, own in found.items()), len(found) == 1
+    equals = "of the same name" if same else listed([*dict.fromkeys(map(quoted, found.values()))])
+    leave = "it out if it is the label itself" if one else "them out if they are the labels themselves"
+    yield (
+        f"Code{'s' * (not one)} {listed([*map(quoted, found)])} equal{'s' * one} the factor{'s' * (not one)} {equals} in "
+        f"every row: leave {leave} (codes=table[[{others[0]!r}{', ...' * (len(others) > 1)}]])."
+    )
+
+
+FEWEST_EQUAL = 20  # rows; fewer ones may be equal by chance
 
 
 def _repeated(factors: Table, codes: Table) -> Iterator[str]:
