@@ -86,6 +86,11 @@ PYTHON = {
         "different lengths: 'a' has 200, 'b' has 100; give every column one",
     ),
     "metric misspelt": (lambda: unweave.evaluate(Z, C, metrics=["mmc"]), "did you mean 'mcc'"),
+    "metrics by their full names": (
+        lambda: unweave.evaluate(Z, C, metrics=["MCC", "mutual information gap", "Mean correlation coefficient"]),
+        "There is no metric called 'mutual information gap': did you mean 'mig'? There is no metric called 'Mean "
+        "correlation coefficient': did you mean 'mcc'?",
+    ),
     "metric= argument": (lambda: unweave.evaluate(Z, C, metric="mcc"), "write metrics=['mcc']"),
     "metrics number": (lambda: unweave.evaluate(Z, C, metrics=3), "does not name metrics"),
     "metrics empty": (lambda: unweave.evaluate(Z, C, metrics=[]), "name at least one"),
@@ -236,6 +241,11 @@ PYTHON = {
         lambda: read_decoder(saved("c.npy", C)),
         "warns: c.npy is read as one Jacobian of 200 outputs and 4 latents: if it has codes, pass the decoder as",
     ),
+    "Jacobians with swapped axes": (
+        lambda: unweave.spectrum(RNG.normal(size=(50, 5, 64))),
+        "warns: The Jacobians have 5 outputs and 64 latents, so total entropy and total correlation are undefined: pass "
+        "samples x outputs x latents, J.transpose(0, 2, 1)",
+    ),
     "plot unknown": (lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).plot("bar"), "choose one of scores"),
     "to_frame backend": (
         lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).to_frame("spark"),
@@ -275,6 +285,9 @@ COMMANDS = {
     "encode ok.npz nothing:here --out c.npz": "nothing:here is no data set: the model comes first",
     "compare ok.npz ok.npz": "A file is named twice",
     "compare labels.npz odd.npz --codes x": "if the first has only the factors, pass --factors-from labels.npz",
+    "probe ok.npz --layers conv1,conv2": "ok.npz has no arrays 'conv1' and 'conv2' but 'factors', 'codes': name existing "
+    "ones with --layers.",
+    "explain mutual_information_gap": "There is no metric called 'mutual_information_gap': did you mean 'mig'?",
     "explain mmc": "did you mean 'mcc'?",
     "report ok.npz --html r.html": "name a file that Evaluation.save wrote",
 }
