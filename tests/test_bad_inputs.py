@@ -63,6 +63,15 @@ PYTHON = {
         lambda: unweave.evaluate(Z, pd.DataFrame({"a": ["x"] * 200, "b": range(200)}), quick=True),
         "leave this column out",
     ),
+    "codes of a diverged model": (
+        lambda: unweave.evaluate(Z, np.full((200, 4), np.nan), missing="drop", quick=True),
+        "All values of all codes are nan: the model may have diverged; look at its weights and loss.",
+    ),
+    "swapped with text": (
+        lambda: unweave.evaluate(C, {"size": Z[:, 0], "shape": ["round", "square"] * 100}, quick=True),
+        "Code 'shape' contains text: codes are numbers, so leave this column out, or swap the arguments if they are "
+        "exchanged: evaluate(factors, codes).",
+    ),
     "constant factors": (
         lambda: unweave.evaluate(np.ones((200, 2)), C, quick=True),
         "says: could be computed: A score needs",

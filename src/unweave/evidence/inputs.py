@@ -181,7 +181,7 @@ def read_inputs(
                 read_table(columns, "factor", options.get("factor_names"), borrowed), options.get("kinds")
             )
         ),
-        lambda: _read_codes(codes, options.get("code_names"), borrowed),
+        lambda: _read_codes(codes, options.get("code_names"), borrowed, columns),
     )
     nuisances, row_groups = options.get("nuisances"), options.get("row_groups")
     target, environments = options.get("target"), options.get("environments")
@@ -486,7 +486,7 @@ INDEX = re.compile(r"(unnamed: ?\d+|index|level_0|id|row|rows?[ _]?(id|index|num
 
 
 def _read_codes(
-    codes: object, names: Sequence[str] | None, borrowed: bool = False
+    codes: object, names: Sequence[str] | None, borrowed: bool, factors: object
 ) -> tuple[Table | None, Posterior | None]:
     if codes is None:
         return None, None
@@ -496,7 +496,7 @@ def _read_codes(
             "unweave.Posterior(mean, log_variance=log_variance) or unweave.Posterior(mean, std), or the mean alone."
         )
     if not isinstance(codes, Posterior):
-        return read_numbers(codes, "code", names, borrowed), None
+        return read_numbers(codes, "code", names, borrowed, factors), None
     posterior = codes if names is None else codes.renamed(names)
     return posterior.table, posterior
 
