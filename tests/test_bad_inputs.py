@@ -72,6 +72,15 @@ PYTHON = {
         "Code 'shape' contains text: codes are numbers, so leave this column out, or swap the arguments if they are "
         "exchanged: evaluate(factors, codes).",
     ),
+    "images as codes": (
+        lambda: unweave.evaluate(Z, RNG.random((200, 8, 8)), metrics=["mcc", "r2"], quick=True),
+        "warns: Codes of shape (200, 8, 8) are read as 8 blocks of 8 codes: for 64 single codes pass codes.reshape(200, "
+        "-1).",
+    ),
+    "blocks in the heading": (
+        lambda: unweave.evaluate(Z, RNG.random((200, 7, 2)), metrics="mcc", quick=True),
+        "says: factor 2 continuous), 7 blocks of 2 codes",
+    ),
     "constant factors": (
         lambda: unweave.evaluate(np.ones((200, 2)), C, quick=True),
         "says: could be computed: A score needs",

@@ -348,8 +348,8 @@ def test_the_heading_counts_factors_and_codes(n_factors, sizes, screened, headin
     data = SimpleNamespace(
         n_rows=10_000,
         n_dropped=0,
-        factors=[SimpleNamespace(name=f"z{k}", kind=kind) for k, kind in enumerate(kinds)],
-        representations={name: SimpleNamespace(n_codes=size) for name, size in sizes.items()},
+        factors=[SimpleNamespace(name=f"z{k}", kind=kind, kind_in_words=kind) for k, kind in enumerate(kinds)],
+        representations={name: SimpleNamespace(n_codes=size, units=()) for name, size in sizes.items()},
         screening={name: SimpleNamespace(n_codes=size, n_rows=0) for name, size in screened.items()},
     )
     assert whole_text._heading(SimpleNamespace(data=data)).startswith(heading)

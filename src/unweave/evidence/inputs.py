@@ -531,6 +531,29 @@ def split_blocks(codes: object, options: EvidenceOptions) -> tuple[object, Evide
     return np.hstack(tables), given
 
 
+def question_about_images(codes: object, options: EvidenceOptions) -> tuple[Finding, ...]:
+    """A question about an array that is read as blocks without names and has the shape of images.
+
+    >>> print(*question_about_images(np.zeros((5, 8, 8)), {}))
+    Codes of shape (5, 8, 8) are read as 8 blocks of 8 codes: for 64 single codes pass codes.reshape(5, -1).
+    """
+    shape = getattr(codes, "shape", ())
+    if len(shape) != 3 or options.get("code_names") is not None:
+        return ()
+    n_rows, height, width = map(int, shape)
+    low, high = sorted((height, width))
+    if not (low == high >= LEAST_SIDE or (low >= LEAST_OF_RECTANGLES and 3 * high <= 4 * low)):
+        return ()
+    text = (
+        f"Codes of shape {(n_rows, height, width)} are read as {height} blocks of {width} codes: for {height * width} "
+        f"single codes pass codes.reshape({n_rows}, -1)."
+    )
+    return (Finding("asked", text=text),)
+
+
+LEAST_SIDE, LEAST_OF_RECTANGLES = 4, 24  # slots of an object-centric model are rarely square
+
+
 def _blocks(codes: object) -> list[NDArray[Any]] | None:
     """Tables of the blocks (n x dim each); None if the codes are not blocks."""
     if not isinstance(codes, (list, Mapping)):
