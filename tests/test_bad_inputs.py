@@ -81,6 +81,23 @@ PYTHON = {
         lambda: unweave.evaluate(Z, RNG.random((200, 7, 2)), metrics="mcc", quick=True),
         "says: factor 2 continuous), 7 blocks of 2 codes",
     ),
+    "percentages as text": (
+        lambda: unweave.Evidence({"humidity": [f"{k % 20 + 20}%" for k in range(200)]}),
+        "warns: if they are amounts (percentages: table['humidity'].str.rstrip('%').astype(float)).",
+    ),
+    "a list of batches": (
+        lambda: unweave.evaluate(Z, [C[k : k + 20] for k in range(0, 200, 20)], metrics="mcc", quick=True),
+        "The codes are read as 10 blocks of the same 20 rows, and the factors have 200 rows: if they are batches, pass "
+        "np.concatenate(codes).",
+    ),
+    "numbers as text and an empty one": (
+        lambda: unweave.evaluate(Z, {"a": [*map(str, C[:, 0])], "b": ["", *map(str, C[1:, 0])]}),
+        "convert them with astype(float); 'b' has empty fields: write nan where a field is empty.",
+    ),
+    "a summary instead of an evaluation": (
+        lambda: unweave.Evaluation.load(written("s.json", '{"schema": "unweave.report/3"}')),
+        "s.json: This is the summary of a report, as --summary writes it: pass what --json or save wrote.",
+    ),
     "constant factors": (
         lambda: unweave.evaluate(np.ones((200, 2)), C, quick=True),
         "says: could be computed: A score needs",
@@ -275,6 +292,8 @@ COMMANDS = {
     "score nothing.npz": "There is no file nothing.npz",
     "score odd.npz": "no array 'factors' but 'x', 'y'",
     "score fake.npz": "not a complete .npz file",
+    "score page.npz": "page.npz is not a .npz file: it begins with '<!DOCTYPE html>', so it may be a failed download",
+    "report package.json --html x.html": "package.json: This is not an evaluation in JSON: pass what to_json or save wrote (score --json).",
     "score x.xlsx": "unsupported format (.xlsx)",
     "score empty.csv": "it is empty",
     "score head.csv --factors size": "The factors have no rows",
@@ -353,6 +372,8 @@ def test_commands_say_what_is_wrong(folder, command):
         "empty.csv": "",
         "head.csv": "size,hue,c0\n",
         "fake.npz": "hello",
+        "page.npz": "<!DOCTYPE html>\n<html><body>404</body></html>",
+        "package.json": "{}",
         "x.xlsx": "PK",
         **dict.fromkeys(OTHER, "{"),
     }.items():

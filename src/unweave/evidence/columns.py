@@ -634,8 +634,18 @@ def read_numbers(
     """Table of numbers; raises an error if columns contain text, which also says if the factors look exchanged."""
     table = read_table(given, what, names, borrowed)
     text = [quoted(name) for name, is_text in zip(table.names, table.is_text, strict=True) if is_text]
-    hint = next(filter(None, (numbers_as_text(levels) for levels in table.levels if levels)), "")
-    if hint:
+    hints = {
+        quoted(name): hint
+        for name, levels in zip(table.names, table.levels, strict=True)
+        if levels and (hint := numbers_as_text(levels))
+    }
+    if hints:
+        first, *others = hints
+        hint = hints[first]
+        # a column with odd fields is named beside columns that have none
+        hint += next(
+            (f"; {each} has empty fields: {EMPTY}" for each in others if EMPTY in hints[each] and EMPTY not in hint), ""
+        )
         raise InputError(f"{what.capitalize()} {', '.join(text[:MOST_COLUMNS_NAMED])} contains text, {hint}.")
     swap = ", or swap the arguments if they are exchanged: evaluate(factors, codes)" * (
         bool(text) and factors is not None and _are_numbers(factors)
@@ -660,6 +670,7 @@ def _are_numbers(given: object) -> bool:
         return False
 
 
+EMPTY = "write nan where a field is empty"
 COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?$")
 
 
@@ -674,6 +685,8 @@ def numbers_as_text(levels: Levels) -> str:
     odd = [level for level in levels if not _reads_as_number(level)]
     if not odd:
         return f"which are numbers as text, such as {quoted(levels[0])}: convert them with astype(float)"
+    if not any(map(str.strip, odd)):
+        return f"which are numbers as text and empty fields: {EMPTY}, and convert them with astype(float)"
     if all(map(COMMA.match, odd)):
         return f"which are numbers with decimal commas, such as {quoted(odd[0])}: write points"
     if len(odd) > len(levels) / 4:

@@ -196,6 +196,16 @@ def read_inputs(
         row_groups=None if row_groups is None else group_table(row_groups),
         n_sparse_rows=None if sparse is None else sparse.n_rows,
     )
+    blocks = len(options.get("code_groups") or ())
+    if (
+        factor_table
+        and code_table
+        and len(factor_table.values) == blocks * len(code_table.values) > len(code_table.values)
+    ):
+        raise InputError(
+            f"The codes are read as {blocks} blocks of the same {len(code_table.values)} rows, and the factors have "
+            f"{len(factor_table.values)} rows: if they are batches, pass np.concatenate(codes)."
+        )
     nothing_else = options.get("decoder") is None and options.get("sampler") is None and sparse is None
     if not inputs.tables.keys() - {"row_groups", "target", "environments"} and nothing_else:
         raise InputError("There are no data: pass factors, codes, or both.")
@@ -276,9 +286,12 @@ def _odd_levels(name: str, levels: Levels | None) -> str | None:
         return None
     if (hint := numbers_as_text(levels or ())) and "," in hint:
         return f"Factor {quoted(name)} is text with {len(levels or ())} levels, {hint}."
+    percent = f" (percentages: table[{name!r}].str.rstrip('%').astype(float))" * all(
+        each.endswith("%") for each in amounts
+    )
     return (
         f"Factor {quoted(name)} is text with {len(levels or ())} levels such as {quoted(amounts[0])}, which count as "
-        "classes without an order: pass numbers if they are amounts."
+        f"classes without an order: pass numbers if they are amounts{percent}."
     )
 
 
