@@ -74,8 +74,8 @@ PYTHON = {
     ),
     "images as codes": (
         lambda: unweave.evaluate(Z, RNG.random((200, 8, 8)), metrics=["mcc", "r2"], quick=True),
-        "warns: Codes of shape (200, 8, 8) are read as 8 blocks of 8 codes: for 64 single codes pass codes.reshape(200, "
-        "-1).",
+        "warns: Codes of shape (200, 8, 8) are read as 8 blocks of 8 codes: for 64 single codes pass codes.reshape("
+        "200, -1).",
     ),
     "blocks in the heading": (
         lambda: unweave.evaluate(Z, RNG.random((200, 7, 2)), metrics="mcc", quick=True),
@@ -224,8 +224,8 @@ PYTHON = {
             metrics="r2",
             quick=True,
         ),
-        "warns: Codes 'size' and 'angle' equal the factors of the same name in every row: leave them out if they are the "
-        "labels themselves (codes=table[['z0']]).",
+        "warns: Codes 'size' and 'angle' equal the factors of the same name in every row: leave them out if they are "
+        "the labels themselves (codes=table[['z0']]).",
     ),
     "a factor among the codes under another name": (
         lambda: unweave.evaluate(Z, np.column_stack([C, Z[:, 1]]), metrics="r2", quick=True),
@@ -278,8 +278,8 @@ PYTHON = {
     ),
     "Jacobians with swapped axes": (
         lambda: unweave.spectrum(RNG.normal(size=(50, 5, 64))),
-        "warns: The Jacobians have 5 outputs and 64 latents, so total entropy and total correlation are undefined: pass "
-        "samples x outputs x latents, J.transpose(0, 2, 1)",
+        "warns: The Jacobians have 5 outputs and 64 latents, so total entropy and total correlation are undefined: "
+        "pass samples x outputs x latents, J.transpose(0, 2, 1)",
     ),
     "plot unknown": (lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).plot("bar"), "choose one of scores"),
     "to_frame backend": (
@@ -293,7 +293,8 @@ COMMANDS = {
     "score odd.npz": "no array 'factors' but 'x', 'y'",
     "score fake.npz": "not a complete .npz file",
     "score page.npz": "page.npz is not a .npz file: it begins with '<!DOCTYPE html>', so it may be a failed download",
-    "report package.json --html x.html": "package.json: This is not an evaluation in JSON: pass what to_json or save wrote (score --json).",
+    "report package.json --html x.html": "package.json: This is not an evaluation in JSON: pass what to_json or save "
+    "wrote (score --json).",
     "score x.xlsx": "unsupported format (.xlsx)",
     "score empty.csv": "it is empty",
     "score head.csv --factors size": "The factors have no rows",
@@ -322,8 +323,8 @@ COMMANDS = {
     "encode ok.npz nothing:here --out c.npz": "nothing:here is no data set: the model comes first",
     "compare ok.npz ok.npz": "A file is named twice",
     "compare labels.npz odd.npz --codes x": "if the first has only the factors, pass --factors-from labels.npz",
-    "probe ok.npz --layers conv1,conv2": "ok.npz has no arrays 'conv1' and 'conv2' but 'factors', 'codes': name existing "
-    "ones with --layers.",
+    "probe ok.npz --layers conv1,conv2": "ok.npz has no arrays 'conv1' and 'conv2' but 'factors', 'codes': name "
+    "existing ones with --layers.",
     "explain mutual_information_gap": "There is no metric called 'mutual_information_gap': did you mean 'mig'?",
     "explain mmc": "did you mean 'mcc'?",
     "report ok.npz --html r.html": "name a file that Evaluation.save wrote",

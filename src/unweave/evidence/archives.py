@@ -80,8 +80,8 @@ def refusing_broken_arrays(path: Path) -> Iterator[None]:
         begins = _first_letters(path)
         if begins.startswith("<"):
             raise FileError(
-                f"{path} is not a {path.suffix} file: it begins with {begins!r}, so it may be a failed download; get it "
-                "again."
+                f"{path} is not a {path.suffix} file: it begins with {begins!r}, so it may be a failed download; get "
+                "it again."
             ) from None
         function = "numpy.save" if path.suffix.lower() == ".npy" else "numpy.savez"
         raise FileError(f"{path} is not a complete {path.suffix} file: save it again with {function}.") from None

@@ -86,9 +86,9 @@ class Jacobians:
         n_outputs, n_latents = values.shape[1:]
         if n_outputs < n_latents:
             note(
-                f"The Jacobians have {counted(n_outputs, 'output')} and {n_latents} latents, so total entropy and total "
-                "correlation are undefined: pass samples x outputs x latents, J.transpose(0, 2, 1) (J.T of a single "
-                "one), if the axes are swapped."
+                f"The Jacobians have {counted(n_outputs, 'output')} and {n_latents} latents, so total entropy and "
+                "total correlation are undefined: pass samples x outputs x latents, J.transpose(0, 2, 1) (J.T of one), "
+                "if the axes are swapped."
             )
 
     @property

@@ -423,8 +423,8 @@ def _labels_among(codes: Table, factors: Table) -> Iterator[str]:
     equals = "of the same name" if same else listed([*dict.fromkeys(map(quoted, found.values()))])
     leave = "it out if it is the label itself" if one else "them out if they are the labels themselves"
     yield (
-        f"Code{'s' * (not one)} {listed([*map(quoted, found)])} equal{'s' * one} the factor{'s' * (not one)} {equals} in "
-        f"every row: leave {leave} (codes=table[[{others[0]!r}{', ...' * (len(others) > 1)}]])."
+        f"Code{'s' * (not one)} {listed([*map(quoted, found)])} equal{'s' * one} the factor{'s' * (not one)} {equals} "
+        f"in every row: leave {leave} (codes=table[[{others[0]!r}{', ...' * (len(others) > 1)}]])."
     )
 
 

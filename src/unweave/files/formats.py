@@ -119,7 +119,8 @@ class Opened:
         what = "array" if self.is_archive else "column"
         if len(missing) == 1:
             raise FileError(
-                f"{self.path} has no {what} {missing[0]!r} but {shown(self.names)}: {self._instead(missing[0], options)}"
+                f"{self.path} has no {what} {missing[0]!r} but {shown(self.names)}: "
+                f"{self._instead(missing[0], options)}"
             )
         if missing:
             alike = {name: self._alike(name) for name in missing}
