@@ -252,10 +252,8 @@ def questions_about(inputs: Inputs, kinds: KindsGiven = None) -> list[str]:
         questions += filter(None, map(_odd_levels, factors.names, factors.levels))
         if kinds is None or isinstance(kinds, Mapping):
             questions += _about_kinds(factors, codes, kinds or {})
-    if factors is not None and codes is not None and inputs.row_groups is None:
-        questions += _repeated(factors, codes)
     if factors is not None and codes is not None:
-        questions += _labels_among(codes, factors)
+        questions += [*_repeated(factors, codes, inputs.row_groups), *_labels_among(codes, factors)]
     for table in filter(None, (factors, codes)):
         questions += [
             f"{table.what.capitalize()} {name!r} {looks}: leave it out if it is their index."
@@ -431,12 +429,12 @@ def _labels_among(codes: Table, factors: Table) -> Iterator[str]:
 FEWEST_EQUAL = 20  # rows; fewer ones may be equal by chance
 
 
-def _repeated(factors: Table, codes: Table) -> Iterator[str]:
+def _repeated(factors: Table, codes: Table, row_groups: Table | None) -> Iterator[str]:
     """A note on rows that repeat another one in all factors and codes; a note on the scores says it of very many."""
     n_rows = len(codes.values)
     varied = (column for column in codes.values.T[:FIRST] if np.unique(column[:FIRST]).size > 0.8 * min(n_rows, FIRST))
     column = next(varied, None)
-    if column is None or len(factors.values) != n_rows:
+    if column is None or len(factors.values) != n_rows or row_groups is not None:
         return
     ascending = np.sort(column)
     again = ascending[1:][np.diff(ascending) == 0]
