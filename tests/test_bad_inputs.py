@@ -63,6 +63,41 @@ PYTHON = {
         lambda: unweave.evaluate(Z, pd.DataFrame({"a": ["x"] * 200, "b": range(200)}), quick=True),
         "leave this column out",
     ),
+    "codes of a diverged model": (
+        lambda: unweave.evaluate(Z, np.full((200, 4), np.nan), missing="drop", quick=True),
+        "All values of all codes are nan: the model may have diverged; look at its weights and loss.",
+    ),
+    "swapped with text": (
+        lambda: unweave.evaluate(C, {"size": Z[:, 0], "shape": ["round", "square"] * 100}, quick=True),
+        "Code 'shape' contains text: codes are numbers, so leave this column out, or swap the arguments if they are "
+        "exchanged: evaluate(factors, codes).",
+    ),
+    "images as codes": (
+        lambda: unweave.evaluate(Z, RNG.random((200, 8, 8)), metrics=["mcc", "r2"], quick=True),
+        "warns: Codes of shape (200, 8, 8) are read as 8 blocks of 8 codes: for 64 single codes pass codes.reshape("
+        "200, -1).",
+    ),
+    "blocks in the heading": (
+        lambda: unweave.evaluate(Z, RNG.random((200, 7, 2)), metrics="mcc", quick=True),
+        "says: factor 2 continuous), 7 blocks of 2 codes",
+    ),
+    "percentages as text": (
+        lambda: unweave.Evidence({"humidity": [f"{k % 20 + 20}%" for k in range(200)]}),
+        "warns: if they are amounts (percentages: table['humidity'].str.rstrip('%').astype(float)).",
+    ),
+    "a list of batches": (
+        lambda: unweave.evaluate(Z, [C[k : k + 20] for k in range(0, 200, 20)], metrics="mcc", quick=True),
+        "The codes are read as 10 blocks of the same 20 rows, and the factors have 200 rows: if they are batches, pass "
+        "np.concatenate(codes).",
+    ),
+    "numbers as text and an empty one": (
+        lambda: unweave.evaluate(Z, {"a": [*map(str, C[:, 0])], "b": ["", *map(str, C[1:, 0])]}),
+        "convert them with astype(float); 'b' has empty fields: write nan where a field is empty.",
+    ),
+    "a summary instead of an evaluation": (
+        lambda: unweave.Evaluation.load(written("s.json", '{"schema": "unweave.report/3"}')),
+        "s.json: This is the summary of a report, as --summary writes it: pass what --json or save wrote.",
+    ),
     "constant factors": (
         lambda: unweave.evaluate(np.ones((200, 2)), C, quick=True),
         "says: could be computed: A score needs",
@@ -86,6 +121,11 @@ PYTHON = {
         "different lengths: 'a' has 200, 'b' has 100; give every column one",
     ),
     "metric misspelt": (lambda: unweave.evaluate(Z, C, metrics=["mmc"]), "did you mean 'mcc'"),
+    "metrics by their full names": (
+        lambda: unweave.evaluate(Z, C, metrics=["MCC", "mutual information gap", "Mean correlation coefficient"]),
+        "There is no metric called 'mutual information gap': did you mean 'mig'? There is no metric called 'Mean "
+        "correlation coefficient': did you mean 'mcc'?",
+    ),
     "metric= argument": (lambda: unweave.evaluate(Z, C, metric="mcc"), "write metrics=['mcc']"),
     "metrics number": (lambda: unweave.evaluate(Z, C, metrics=3), "does not name metrics"),
     "metrics empty": (lambda: unweave.evaluate(Z, C, metrics=[]), "name at least one"),
@@ -177,6 +217,21 @@ PYTHON = {
         "There are 2 problems: (1) Values are missing in 1 of 200 rows: factor 'size' (1); fill them in, or leave "
         "these rows out with missing='drop' (--missing drop on the command line). (2) Factor 'file' is categorical",
     ),
+    "factors among the codes": (
+        lambda: unweave.evaluate(
+            {"size": Z[:, 0], "angle": Z[:, 1]},
+            {"size": Z[:, 0], "angle": Z[:, 1], "z0": C[:, 0]},
+            metrics="r2",
+            quick=True,
+        ),
+        "warns: Codes 'size' and 'angle' equal the factors of the same name in every row: leave them out if they are "
+        "the labels themselves (codes=table[['z0']]).",
+    ),
+    "a factor among the codes under another name": (
+        lambda: unweave.evaluate(Z, np.column_stack([C, Z[:, 1]]), metrics="r2", quick=True),
+        "warns: Code 'code 4' equals the factor 'factor 1' in every row: leave it out if it is the label itself "
+        "(codes=table[['code 0', ...]]).",
+    ),
     "no seeds": (
         lambda: unweave.compare(Z, {"a": C, "b": C}, metrics="mcc", quick=True).grouped(),
         "such as 'VAE seed 0' and 'VAE seed 1': pass the groups",
@@ -221,6 +276,11 @@ PYTHON = {
         lambda: read_decoder(saved("c.npy", C)),
         "warns: c.npy is read as one Jacobian of 200 outputs and 4 latents: if it has codes, pass the decoder as",
     ),
+    "Jacobians with swapped axes": (
+        lambda: unweave.spectrum(RNG.normal(size=(50, 5, 64))),
+        "warns: The Jacobians have 5 outputs and 64 latents, so total entropy and total correlation are undefined: "
+        "pass samples x outputs x latents, J.transpose(0, 2, 1)",
+    ),
     "plot unknown": (lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).plot("bar"), "choose one of scores"),
     "to_frame backend": (
         lambda: unweave.evaluate(Z, C, metrics="mcc", quick=True).to_frame("spark"),
@@ -232,6 +292,9 @@ COMMANDS = {
     "score nothing.npz": "There is no file nothing.npz",
     "score odd.npz": "no array 'factors' but 'x', 'y'",
     "score fake.npz": "not a complete .npz file",
+    "score page.npz": "page.npz is not a .npz file: it begins with '<!DOCTYPE html>', so it may be a failed download",
+    "report package.json --html x.html": "package.json: This is not an evaluation in JSON: pass what to_json or save "
+    "wrote (score --json).",
     "score x.xlsx": "unsupported format (.xlsx)",
     "score empty.csv": "it is empty",
     "score head.csv --factors size": "The factors have no rows",
@@ -260,6 +323,9 @@ COMMANDS = {
     "encode ok.npz nothing:here --out c.npz": "nothing:here is no data set: the model comes first",
     "compare ok.npz ok.npz": "A file is named twice",
     "compare labels.npz odd.npz --codes x": "if the first has only the factors, pass --factors-from labels.npz",
+    "probe ok.npz --layers conv1,conv2": "ok.npz has no arrays 'conv1' and 'conv2' but 'factors', 'codes': name "
+    "existing ones with --layers.",
+    "explain mutual_information_gap": "There is no metric called 'mutual_information_gap': did you mean 'mig'?",
     "explain mmc": "did you mean 'mcc'?",
     "report ok.npz --html r.html": "name a file that Evaluation.save wrote",
 }
@@ -307,6 +373,8 @@ def test_commands_say_what_is_wrong(folder, command):
         "empty.csv": "",
         "head.csv": "size,hue,c0\n",
         "fake.npz": "hello",
+        "page.npz": "<!DOCTYPE html>\n<html><body>404</body></html>",
+        "package.json": "{}",
         "x.xlsx": "PK",
         **dict.fromkeys(OTHER, "{"),
     }.items():

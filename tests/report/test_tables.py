@@ -349,7 +349,7 @@ def test_the_heading_counts_factors_and_codes(n_factors, sizes, screened, headin
         n_rows=10_000,
         n_dropped=0,
         factors=[FactorDescription(f"z{k}", kind) for k, kind in enumerate(kinds)],
-        representations={name: SimpleNamespace(n_codes=size) for name, size in sizes.items()},
+        representations={name: SimpleNamespace(n_codes=size, units=()) for name, size in sizes.items()},
         screening={name: SimpleNamespace(n_codes=size, n_rows=0) for name, size in screened.items()},
     )
     assert whole_text._heading(SimpleNamespace(data=data)).startswith(heading)

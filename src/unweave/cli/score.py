@@ -637,6 +637,7 @@ def probe(files: tuple[Path, ...], factors_from: Path | None, **options: Any) ->
     with one_sentence_errors():
         check_picture(options["picture"])
         from unweave.evaluation.probe import probe as probed
+        from unweave.files.formats import opened
         from unweave.files.reading import read_codes, read_files, refuse_different_factors
 
         names = names_in(options["layers"])
@@ -644,6 +645,9 @@ def probe(files: tuple[Path, ...], factors_from: Path | None, **options: Any) ->
             raise OptionError(
                 "--layers names arrays of one file: pass one file, or one for each layer without --layers."
             )
+        if names:
+            file = opened(files[0])
+            file.check(file.chosen(names), "--layers")
         choices = (
             {name: (files[0], [name]) for name in names}
             if names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -108,6 +109,27 @@ def question_of(measures: str) -> Question:
     return next((question for question in QUESTIONS if measures in question.measures), OTHER)
 
 
+# metrics and families by the names that papers write out, without marks
+WRITTEN_OUT = {
+    "mutual information gap": "mig",
+    "robust mutual information gap": "rmig",
+    "joint entropy minus mutual information gap": "jemmig",
+    "mean correlation coefficient": "mcc",
+    "weak mean correlation coefficient": "weak_mcc",
+    "coefficient of determination": "r2",
+    "r squared": "r2",
+    "separated attribute predictability": "sap",
+    "attribute predictability score": "sap",
+    "interventional robustness": "irs",
+    "interventional robustness score": "irs",
+    "factor vae": "factor_vae_score",
+    "factorvae": "factor_vae_score",
+    "beta vae": "beta_vae_score",
+    "relevance factor vae": "relevance_factor_vae_score",
+    "disentanglement completeness informativeness": "dci",
+    "disentanglement completeness and informativeness": "dci",
+}
+
 MetricChoice = str | Metric | functools.partial[Any]
 TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -140,7 +162,18 @@ def chosen_metrics(metrics: MetricChoice | Iterable[MetricChoice] | None) -> dic
     if not choices:
         raise OptionError("There is no metric to compute: name at least one, or pass None for the panel.")
     chosen: dict[str, Any] = {}
-    for entry in (entry for choice in choices for entry in _entries(choice)):
+    entries: list[Any] = []
+    problems: list[OptionError] = []
+    for choice in choices:
+        try:
+            entries += _entries(choice)
+        except OptionError as error:  # one error for all
+            problems.append(error)
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise OptionError(" ".join(map(str, problems)))
+    for entry in entries:
         label = _label(entry)
         if label in chosen and metric_of(chosen[label]) is not metric_of(entry):
             raise InputError(f"Two metrics are called {label!r}: give each a name of its own.")
@@ -229,7 +262,9 @@ def chosen_by_text(text: str) -> Any:
     elif stated and "=" not in stated[0]:
         entry = imported(f"{name}:{stated.pop(0)}", "metric")
     else:
-        raise OptionError(f"There is no metric called {name!r}: {suggestion(name.lower(), [*known, *metric_groups()])}")
+        short = WRITTEN_OUT.get(" ".join(re.findall(r"[a-z]+", name.lower())))
+        instead = f"did you mean {short!r}?" if short else suggestion(name.lower(), [*known, *metric_groups()])
+        raise OptionError(f"There is no metric called {name!r}: {instead}")
     options = dict(_read_option(metric_of(entry), pair) for pair in stated)
     return functools.partial(entry, **options) if options else entry
 

@@ -986,7 +986,11 @@ class Evaluation:
             schema = content["schema"]
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             reason = f" ({error})" if str(error).endswith("is there twice") else ""
-            raise InputError(f"This is not an evaluation in JSON{reason}: pass what to_json or save wrote.") from None
+            raise InputError(
+                f"This is not an evaluation in JSON{reason}: pass what to_json or save wrote (score --json)."
+            ) from None
+        if str(schema).startswith("unweave.report/"):
+            raise InputError("This is the summary of a report, as --summary writes it: pass what --json or save wrote.")
         if schema != SCHEMA:
             raise InputError(
                 f"This evaluation has schema {reprlib.repr(schema)} and this version reads {SCHEMA!r}: "
@@ -1015,6 +1019,8 @@ class Evaluation:
             reason = error.strerror
         except UnicodeDecodeError:
             reason = "it is not text"
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
         raise FileError(f"{path} cannot be read: {reason}; name a file that Evaluation.save wrote.")
 
 

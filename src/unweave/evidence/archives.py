@@ -56,6 +56,14 @@ def array_in(archive: np.lib.npyio.NpzFile, name: str, path: str | Path) -> NDAr
             return np.lib.format.read_array(member, allow_pickle=False)
 
 
+def _first_letters(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return " ".join(file.read(64).decode("ascii", "replace").split())[:15]
+    except OSError:
+        return ""
+
+
 @contextmanager
 def refusing_broken_arrays(path: Path) -> Iterator[None]:
     """Turn all errors of reading a damaged numpy file into a FileError."""
@@ -68,6 +76,12 @@ def refusing_broken_arrays(path: Path) -> Iterator[None]:
             raise FileError(
                 f"{path} contains Python objects, which are not read: save plain arrays of numbers, and names as "
                 "np.array(names, dtype=str)."
+            ) from None
+        begins = _first_letters(path)
+        if begins.startswith("<"):
+            raise FileError(
+                f"{path} is not a {path.suffix} file: it begins with {begins!r}, so it may be a failed download; get "
+                "it again."
             ) from None
         function = "numpy.save" if path.suffix.lower() == ".npy" else "numpy.savez"
         raise FileError(f"{path} is not a complete {path.suffix} file: save it again with {function}.") from None

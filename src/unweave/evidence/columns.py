@@ -628,24 +628,49 @@ def refuse_all(problems: Sequence[str]) -> None:
         raise error
 
 
-def read_numbers(given: object, what: str, names: Sequence[str] | None = None, borrowed: bool = False) -> Table:
-    """Table of numbers; raises an error if columns contain text."""
+def read_numbers(
+    given: object, what: str, names: Sequence[str] | None = None, borrowed: bool = False, factors: object = None
+) -> Table:
+    """Table of numbers; raises an error if columns contain text, which also says if the factors look exchanged."""
     table = read_table(given, what, names, borrowed)
     text = [quoted(name) for name, is_text in zip(table.names, table.is_text, strict=True) if is_text]
-    hint = next(filter(None, (numbers_as_text(levels) for levels in table.levels if levels)), "")
-    if hint:
+    hints = {
+        quoted(name): hint
+        for name, levels in zip(table.names, table.levels, strict=True)
+        if levels and (hint := numbers_as_text(levels))
+    }
+    if hints:
+        first, *others = hints
+        hint = hints[first]
+        # a column with odd fields is named beside columns that have none
+        hint += next(
+            (f"; {each} has empty fields: {EMPTY}" for each in others if EMPTY in hints[each] and EMPTY not in hint), ""
+        )
         raise InputError(f"{what.capitalize()} {', '.join(text[:MOST_COLUMNS_NAMED])} contains text, {hint}.")
+    swap = ", or swap the arguments if they are exchanged: evaluate(factors, codes)" * (
+        bool(text) and factors is not None and _are_numbers(factors)
+    )
     if len(text) == 1:
-        raise InputError(f"{what.capitalize()} {text[0]} contains text: {what}s are numbers, so leave this column out.")
+        raise InputError(
+            f"{what.capitalize()} {text[0]} contains text: {what}s are numbers, so leave this column out{swap}."
+        )
     if text:
         more = f" and {len(text) - MOST_COLUMNS_NAMED} more" if len(text) > MOST_COLUMNS_NAMED else ""
         raise InputError(
             f"The {what}s {', '.join(text[:MOST_COLUMNS_NAMED])}{more} contain text: {what}s are numbers, so leave "
-            "these columns out."
+            f"these columns out{swap}."
         )
     return table
 
 
+def _are_numbers(given: object) -> bool:
+    try:
+        return not any(read_table(given, "factor").is_text)
+    except InputError:  # reported for itself
+        return False
+
+
+EMPTY = "write nan where a field is empty"
 COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?$")
 
 
@@ -660,6 +685,8 @@ def numbers_as_text(levels: Levels) -> str:
     odd = [level for level in levels if not _reads_as_number(level)]
     if not odd:
         return f"which are numbers as text, such as {quoted(levels[0])}: convert them with astype(float)"
+    if not any(map(str.strip, odd)):
+        return f"which are numbers as text and empty fields: {EMPTY}, and convert them with astype(float)"
     if all(map(COMMA.match, odd)):
         return f"which are numbers with decimal commas, such as {quoted(odd[0])}: write points"
     if len(odd) > len(levels) / 4:
@@ -1035,6 +1062,9 @@ def rows_without_missing(tables: Mapping[str, Table], missing: str, beside: Sequ
         raise OptionError(f"missing={' '.join(repr(missing).split())[:100]} is not known: use 'refuse' or 'drop'.")
     problems = [problem for table in tables.values() for problem in _infinite_columns(table)]
     masks = {what: _missing_mask(table) for what, table in tables.items()}
+    if (codes := masks.get("codes")) is not None and codes.all():
+        problems.append("All values of all codes are nan: the model may have diverged; look at its weights and loss.")
+        masks["codes"] = None
     rows_with_missing = [mask.any(axis=1) for mask in masks.values() if mask is not None]
     if not rows_with_missing:
         refuse_all(problems)

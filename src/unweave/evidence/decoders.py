@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.arrays import FloatArray
-from unweave.errors import InputError
+from unweave.errors import InputError, note
 from unweave.evidence.columns import plain
 from unweave.randomness import random_stream
+from unweave.sentences import counted
 
 BLOCK_BYTES = 64 * 2**20
 
@@ -82,6 +83,13 @@ class Jacobians:
                 )
             object.__setattr__(self, "scales", np.broadcast_to(scales, (values.shape[0], values.shape[2])))
         object.__setattr__(self, "values", values)
+        n_outputs, n_latents = values.shape[1:]
+        if n_outputs < n_latents:
+            note(
+                f"The Jacobians have {counted(n_outputs, 'output')} and {n_latents} latents, so total entropy and "
+                "total correlation are undefined: pass samples x outputs x latents, J.transpose(0, 2, 1) (J.T of one), "
+                "if the axes are swapped."
+            )
 
     @property
     def latent_size(self) -> int:

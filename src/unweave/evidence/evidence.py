@@ -33,6 +33,7 @@ from unweave.evidence.inputs import (
     Inputs,
     names_of,
     parts_by_labels,
+    question_about_images,
     read_inputs,
     rows_of_part,
     split_blocks,
@@ -426,6 +427,7 @@ class Evidence(Derivable):
     def _read(self, factors: object, codes: object, options: EvidenceOptions, borrowed: bool) -> None:
         self.all_rows: RowSummary | None = None
         self.row_summary: RowSummary | None = None
+        images = question_about_images(codes, options)
         codes, options = split_blocks(codes, options)
         source, kinds = large_source(factors, codes, options), options.get("kinds")
         if source is not None:
@@ -434,8 +436,8 @@ class Evidence(Derivable):
             codes = sample.codes
         sparse = sparse_columns(codes) if is_sparse(codes) else None
         given = read_inputs(factors, codes if sparse is None else None, options, sparse, borrowed)
-        n_given, self.notes = given.n_rows, given.notes
-        asked = [str(each) for each in given.notes if each.kind == "asked"]
+        n_given, self.notes = given.n_rows, (*images, *given.notes)
+        asked = [str(each) for each in self.notes if each.kind == "asked"]
         missing = options.get("missing", "refuse")
         if str(missing) == "drop" or all(np.isfinite(table.sum_of_squares) for table in given.tables.values()):
             for each in self.notes:  # otherwise an error states the questions

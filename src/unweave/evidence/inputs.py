@@ -35,6 +35,7 @@ from unweave.evidence.posterior import Posterior
 from unweave.evidence.splits import environment_table, group_table, renumbered
 from unweave.findings import Finding
 from unweave.randomness import random_stream
+from unweave.sentences import listed
 
 if TYPE_CHECKING:
     from unweave.evidence.evidence import Evidence
@@ -180,7 +181,7 @@ def read_inputs(
                 read_table(columns, "factor", options.get("factor_names"), borrowed), options.get("kinds")
             )
         ),
-        lambda: _read_codes(codes, options.get("code_names"), borrowed),
+        lambda: _read_codes(codes, options.get("code_names"), borrowed, columns),
     )
     nuisances, row_groups = options.get("nuisances"), options.get("row_groups")
     target, environments = options.get("target"), options.get("environments")
@@ -195,6 +196,16 @@ def read_inputs(
         row_groups=None if row_groups is None else group_table(row_groups),
         n_sparse_rows=None if sparse is None else sparse.n_rows,
     )
+    blocks = len(options.get("code_groups") or ())
+    if (
+        factor_table
+        and code_table
+        and len(factor_table.values) == blocks * len(code_table.values) > len(code_table.values)
+    ):
+        raise InputError(
+            f"The codes are read as {blocks} blocks of the same {len(code_table.values)} rows, and the factors have "
+            f"{len(factor_table.values)} rows: if they are batches, pass np.concatenate(codes)."
+        )
     nothing_else = options.get("decoder") is None and options.get("sampler") is None and sparse is None
     if not inputs.tables.keys() - {"row_groups", "target", "environments"} and nothing_else:
         raise InputError("There are no data: pass factors, codes, or both.")
@@ -241,8 +252,8 @@ def questions_about(inputs: Inputs, kinds: KindsGiven = None) -> list[str]:
         questions += filter(None, map(_odd_levels, factors.names, factors.levels))
         if kinds is None or isinstance(kinds, Mapping):
             questions += _about_kinds(factors, codes, kinds or {})
-    if factors is not None and codes is not None and inputs.row_groups is None:
-        questions += _repeated(factors, codes)
+    if factors is not None and codes is not None:
+        questions += [*_repeated(factors, codes, inputs.row_groups), *_labels_among(codes, factors)]
     for table in filter(None, (factors, codes)):
         questions += [
             f"{table.what.capitalize()} {name!r} {looks}: leave it out if it is their index."
@@ -273,9 +284,12 @@ def _odd_levels(name: str, levels: Levels | None) -> str | None:
         return None
     if (hint := numbers_as_text(levels or ())) and "," in hint:
         return f"Factor {quoted(name)} is text with {len(levels or ())} levels, {hint}."
+    percent = f" (percentages: table[{name!r}].str.rstrip('%').astype(float))" * all(
+        each.endswith("%") for each in amounts
+    )
     return (
         f"Factor {quoted(name)} is text with {len(levels or ())} levels such as {quoted(amounts[0])}, which count as "
-        "classes without an order: pass numbers if they are amounts."
+        f"classes without an order: pass numbers if they are amounts{percent}."
     )
 
 
@@ -387,12 +401,40 @@ def _covers(column: FloatArray, low: float, high: float, period: float, named: b
     return values.size >= 8 and bool(counts.max() < 2.5 * counts.mean() and counts.min() > 0.4 * counts.mean())
 
 
-def _repeated(factors: Table, codes: Table) -> Iterator[str]:
+def _labels_among(codes: Table, factors: Table) -> Iterator[str]:
+    """A question about codes that equal a factor in every row, unless no other code varies, as in a demonstration.
+
+    The first rows decide almost always, so that whole columns are compared only if they are likely equal.
+    """
+    n_rows, first = len(codes.values), codes.values[:20]
+    if not FEWEST_EQUAL <= n_rows == len(factors.values):
+        return
+    found: dict[str, str] = {}
+    for name, column, text in zip(factors.names, factors.values.T, factors.is_text, strict=True):
+        likely = () if text else np.flatnonzero((first == column[:20, None]).all(axis=0))
+        if len(likely) and not (column == column[0]).all():
+            found |= {codes.names[k]: name for k in likely if np.array_equal(codes.values[:, k], column)}
+    others = [name for name in codes.names if name not in found]
+    if not found or not others:
+        return
+    same, one = all(name == own for name, own in found.items()), len(found) == 1
+    equals = "of the same name" if same else listed([*dict.fromkeys(map(quoted, found.values()))])
+    leave = "it out if it is the label itself" if one else "them out if they are the labels themselves"
+    yield (
+        f"Code{'s' * (not one)} {listed([*map(quoted, found)])} equal{'s' * one} the factor{'s' * (not one)} {equals} "
+        f"in every row: leave {leave} (codes=table[[{others[0]!r}{', ...' * (len(others) > 1)}]])."
+    )
+
+
+FEWEST_EQUAL = 20  # rows; fewer ones may be equal by chance
+
+
+def _repeated(factors: Table, codes: Table, row_groups: Table | None) -> Iterator[str]:
     """A note on rows that repeat another one in all factors and codes; a note on the scores says it of very many."""
     n_rows = len(codes.values)
     varied = (column for column in codes.values.T[:FIRST] if np.unique(column[:FIRST]).size > 0.8 * min(n_rows, FIRST))
     column = next(varied, None)
-    if column is None or len(factors.values) != n_rows:
+    if column is None or len(factors.values) != n_rows or row_groups is not None:
         return
     ascending = np.sort(column)
     again = ascending[1:][np.diff(ascending) == 0]
@@ -455,7 +497,7 @@ INDEX = re.compile(r"(unnamed: ?\d+|index|level_0|id|row|rows?[ _]?(id|index|num
 
 
 def _read_codes(
-    codes: object, names: Sequence[str] | None, borrowed: bool = False
+    codes: object, names: Sequence[str] | None, borrowed: bool, factors: object
 ) -> tuple[Table | None, Posterior | None]:
     if codes is None:
         return None, None
@@ -465,7 +507,7 @@ def _read_codes(
             "unweave.Posterior(mean, log_variance=log_variance) or unweave.Posterior(mean, std), or the mean alone."
         )
     if not isinstance(codes, Posterior):
-        return read_numbers(codes, "code", names, borrowed), None
+        return read_numbers(codes, "code", names, borrowed, factors), None
     posterior = codes if names is None else codes.renamed(names)
     return posterior.table, posterior
 
@@ -498,6 +540,29 @@ def split_blocks(codes: object, options: EvidenceOptions) -> tuple[object, Evide
         "code_groups": {name: tuple(block) for name, block in zip(names, columns, strict=True)},
     }
     return np.hstack(tables), given
+
+
+def question_about_images(codes: object, options: EvidenceOptions) -> tuple[Finding, ...]:
+    """A question about an array that is read as blocks without names and has the shape of images.
+
+    >>> print(*question_about_images(np.zeros((5, 8, 8)), {}))
+    Codes of shape (5, 8, 8) are read as 8 blocks of 8 codes: for 64 single codes pass codes.reshape(5, -1).
+    """
+    shape = getattr(codes, "shape", ())
+    if len(shape) != 3 or options.get("code_names") is not None:
+        return ()
+    n_rows, height, width = map(int, shape)
+    low, high = sorted((height, width))
+    if not (low == high >= LEAST_SIDE or (low >= LEAST_OF_RECTANGLES and 3 * high <= 4 * low)):
+        return ()
+    text = (
+        f"Codes of shape {(n_rows, height, width)} are read as {height} blocks of {width} codes: for {height * width} "
+        f"single codes pass codes.reshape({n_rows}, -1)."
+    )
+    return (Finding("asked", text=text),)
+
+
+LEAST_SIDE, LEAST_OF_RECTANGLES = 4, 24  # slots of an object-centric model are rarely square
 
 
 def _blocks(codes: object) -> list[NDArray[Any]] | None:

@@ -110,8 +110,8 @@ class Opened:
             chosen += fitting
         return chosen
 
-    def check(self, names: Sequence[str]) -> None:
-        """Raise one error for all names that the file does not have."""
+    def check(self, names: Sequence[str], options: str = "--factors, --codes and --row-groups") -> None:
+        """Raise one error for all names that the file does not have; it says which options name existing ones."""
         if self.is_one_array and names:
             raise FileError(f"{self.path} contains one array without names, so it has no {names[0]!r}: omit names.")
         known = set(self.names)
@@ -119,19 +119,20 @@ class Opened:
         what = "array" if self.is_archive else "column"
         if len(missing) == 1:
             raise FileError(
-                f"{self.path} has no {what} {missing[0]!r} but {shown(self.names)}: {self._instead(missing[0])}"
+                f"{self.path} has no {what} {missing[0]!r} but {shown(self.names)}: "
+                f"{self._instead(missing[0], options)}"
             )
         if missing:
             alike = {name: self._alike(name) for name in missing}
             listed = [f"{name!r}{f' (did you mean {alike[name]!r}?)' * bool(alike[name])}" for name in missing[:20]]
             raise FileError(
                 f"{self.path} has no {what}s {', '.join(listed[:-1])} and {listed[-1]} but {shown(self.names)}: "
-                f"{self._instead('')}"
+                f"{self._instead('', options)}"
             )
         if len(set(names)) < len(names):
             raise OptionError(f"{mode(names)!r} is named twice: name every array or column once.")
 
-    def _instead(self, name: str) -> str:
+    def _instead(self, name: str, options: str) -> str:
         """What to do about a name that the file does not have."""
         several = [word for word in re.split(r"[\s;,|]+", name) if word]
         if len(several) > 1 and {*several} <= {*self.names}:
@@ -145,7 +146,7 @@ class Opened:
                 f"name existing ones with --factors, or pass the file with the factors (--factors-from labels.npz, or "
                 f"unweave score labels.npz {self.path})."
             )
-        return "name existing ones with --factors, --codes and --row-groups."
+        return f"name existing ones with {options}."
 
     def _alike(self, name: str) -> str | None:
         """The most similar name in the file, of those that contain this one or a word with which it begins."""

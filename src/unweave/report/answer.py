@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from unweave.evaluation.choose import OTHER, QUESTIONS, Question, question_of
 from unweave.evaluation.results import (
     NOT_IN_BUDGET,
     Carriers,
+    CodesDescription,
     DecoderDescription,
     EvaluationData,
     GroupedScores,
@@ -697,12 +699,24 @@ def n_rows_given(data: EvaluationData) -> int:
 
 
 def sizes_in_words(data: EvaluationData) -> tuple[str, str]:
-    """The numbers of codes and of rows, as in '4 of 30 codes' if codes were screened and in '300 of 400 rows'."""
+    """The numbers of codes and of rows, as in '4 of 30 codes' if codes were screened and in '300 of 400 rows'.
+
+    Blocks of one size are counted as such, as in '8 blocks of 4 codes'.
+    """
     sizes = [entry.n_codes for entry in data.representations.values()]
     codes = counted(sizes[0], "code") if len(set(sizes)) == 1 else f"{min(sizes):,} to {max(sizes):,} codes"
     if len(data.screening) == len(sizes) == 1:
         codes = f"{sizes[0]:,} of {counted(max(entry.n_codes for entry in data.screening.values()), 'code')}"
+    elif len(shapes := {_blocks_in_words(entry) for entry in data.representations.values()}) == 1:
+        codes = shapes.pop() or codes
     return codes, _of_all(data.n_rows, n_rows_given(data), "row")
+
+
+def _blocks_in_words(codes: CodesDescription) -> str:
+    """The number and the size of blocks that were given as such; empty for other codes."""
+    sizes = Counter(name.rpartition(" [")[0] for name in codes.code_names) if codes.units else {}
+    one_size = sizes.keys() == {*codes.units} and len({*sizes.values()}) == 1
+    return f"{counted(len(sizes), 'block')} of {codes.n_codes // len(sizes)} codes" if one_size and sizes else ""
 
 
 def scored_part(evaluation: Evaluation, row: Row) -> str:
