@@ -202,7 +202,7 @@ def test_names_of_outputs(tmp_path):
 def test_without_a_knee_all_latents_count_everywhere(tmp_path):
     np.save(tmp_path / "j.npy", np.diag([1.0, 0.9, 0.8])[None])
     text = " ".join(run(str(tmp_path / "j.npy")).output.split())
-    assert "All 3 latents count: their entropies fall by at most 0.12 nats" in text
+    assert "Each of the 3 latents changes the outputs: their entropies fall by at most 0.12 nats" in text
     assert "largest drop 0.118 after 2 latents, which is no knee (at least 1 nat)" in text
     assert "effective dimension" not in text
     np.save(tmp_path / "steps.npy", np.diag(np.exp(-0.9 * np.arange(5)))[None])
