@@ -31,6 +31,13 @@ def saved(name, array):
     return name
 
 
+def percentages():
+    rng = np.random.default_rng(0)
+    size, hue, tilt = rng.normal(size=300), rng.uniform(size=300), rng.uniform(size=300)
+    codes = np.column_stack([size**3, hue + 0.1 * rng.normal(size=300), tilt - hue, rng.normal(size=300)])
+    return {"size": size, "humidity": [f"{round(100 * each)}%" for each in hue]}, codes
+
+
 def written(name, text):
     Path(name).write_text(text, encoding="utf-8")
     return name
@@ -84,6 +91,10 @@ PYTHON = {
     "percentages as text": (
         lambda: unweave.Evidence({"humidity": [f"{k % 20 + 20}%" for k in range(200)]}),
         "warns: if they are amounts (percentages: table['humidity'].str.rstrip('%').astype(float)).",
+    ),
+    "percentages that no code tells apart": (
+        lambda: unweave.evaluate(*percentages(), quick=True),
+        "says: Of 2 factors, 1 has a code of its own: size; 1 is too weak to be sure: humidity. factor",
     ),
     "a list of batches": (
         lambda: unweave.evaluate(Z, [C[k : k + 20] for k in range(0, 200, 20)], metrics="mcc", quick=True),

@@ -33,7 +33,7 @@ from unweave.evaluation.results import (
 from unweave.findings import Finding, shared_reason
 from unweave.identifiability import Ladder, LadderRow
 from unweave.identifiability.analysis import PRESENT
-from unweave.identifiability.rungs import CARRIED, is_provisional
+from unweave.identifiability.rungs import CARRIED, is_found, is_provisional
 from unweave.metrics.manifolds import KNEE, largest_drop
 from unweave.score import Score
 from unweave.sentences import MINUS, between, brief, counted, fixed, listed, reported_score, say, texts
@@ -166,6 +166,12 @@ def factor_rows(evaluation: Evaluation, representation: str) -> tuple[FactorRow,
         if row.rung == "one code" and row.code not in ladder.code_names
         else row
         for row in ladder.rows
+    }
+    # what no score counts as found is no code of its own, whatever share of it that code has
+    known |= {
+        name: replace(row, rung="joint", joint_with=())
+        for name, row in known.items()
+        if row.rung in IDENTIFIED and not is_found(row)
     }
     block_of = {member: row.factor for row in ladder.rows for member in row.members}
     kinds = {block_of.get(factor.name, factor.name): factor.kind for factor in evaluation.data.factors}
@@ -1312,7 +1318,9 @@ def _headline(evaluation: Evaluation, representation: str, rows: tuple[FactorRow
     first = _rungs_in_words(rows)
     own = [row.factor for row in rows if row.rung == "implied" and (row.own_codes or 0.0) >= WELL]
     ladder = evaluation.data.ladders.get(representation)
-    unsure = [row.factor for row in ladder.rows if is_provisional(row)] if ladder and ladder.quick else []
+    unsure = (
+        [row.factor for row in ladder.rows if is_provisional(row) and is_found(row)] if ladder and ladder.quick else []
+    )
     untried = say("probes_untried", names=unsure) if unsure else ""
     follow = say("implied_factors", names=implied, own=own) if implied else ""
     return " ".join(filter(None, (first, untried, follow)))
