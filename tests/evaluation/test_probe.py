@@ -133,6 +133,18 @@ def test_the_control_task_finds_memory_and_not_what_is_read():
     assert "selectivity" in found.sentence("factor 0") or "linear from linear" in found.sentence("factor 0")
 
 
+def test_a_factor_that_is_the_combination_has_no_control():
+    """Random values of three batches are as easy to read as the batches, which is no memory."""
+    rng = np.random.default_rng(8)
+    batch = rng.integers(0, 3, size=600)
+    codes = np.eye(3)[batch] + 0.3 * rng.normal(size=(600, 3))
+    alone = unweave.probe({"batch": batch}, codes, probes=["linear"], kinds="categorical")
+    assert alone.rows[0].value > 0.6 > 0.02 > alone.rows[0].control == alone.rows[0].floor
+    assert "memorises" not in alone.sentence("batch")
+    crossed = unweave.probe({"batch": batch, "type": rng.integers(0, 4, 600)}, codes, probes=["linear"])
+    assert crossed.rows[0].control != crossed.rows[0].floor
+
+
 def test_without_repeated_combinations_the_control_is_chance():
     found = unweave.probe(*mixed(5))
     assert found.matrix(of="control").tolist() == found.matrix(of="floor").tolist()

@@ -77,7 +77,8 @@ class ProbeRow:
         Mean score of the same probe fitted to randomly paired rows; row groups are paired as a whole.
     control : float
         Score in the control task of Hewitt and Liang (2019): every combination of factor values gets a random value of
-        the factor, which the probe has to memorise. Equal to ``floor`` if combinations hardly repeat.
+        the factor, which the probe has to memorise. Equal to ``floor`` if combinations hardly repeat, or if the factor
+        alone determines the combination: random values of its levels are then as easy to read as the levels.
     baseline : float
         Score of the same probe on the codes of the twin; nan without ``baseline=``.
     accuracy : float
@@ -529,7 +530,9 @@ class _Task:
         n_draws = int(np.clip(COLUMNS_DRAWN // max(stops[-1], 1), 1, 19))
         self.pairings = [shuffled_rows(n, groups, stream) for _ in range(n_draws)]
         types = np.unique(evidence.factors, axis=0, return_inverse=True)[1].ravel()
-        is_repeated = split == "random" and groups is None and 2 * (int(types.max()) + 1) <= n
+        n_types = int(types.max()) + 1
+        is_repeated = split == "random" and groups is None and 2 * n_types <= n
+        self.has_control = [is_repeated and np.unique(evidence.factors[:, j]).size < n_types for j in self.varying]
         # a type gets the value of a random row, so that values are as frequent as in the task
         self.controls = [stream.permutation(n)[types] for _ in range(n_draws)] if is_repeated else []
         order = stream.permutation(n_units)
@@ -574,12 +577,14 @@ class _Task:
         n_draws = n_orders // 2 if self.controls else n_orders
         for place, j in enumerate(self.varying):
             value = whole.value(place)
+            floor = whole.value(place, range(1, n_draws + 1))
+            control = whole.value(place, range(n_orders - n_draws + 1, n_orders + 1))
             reach = self._reach(*whole.sums(place), value)
             yield ProbeRow(
                 *(self.evidence.factor_names[j], layer, name, value, value - reach, min(value + reach, 1.0)),
                 p_value=whole.p_value(place, 1.0 if name in FITS_TOGETHER else VARIANCE_OF_OTHERS),
-                floor=whole.value(place, range(1, n_draws + 1)),
-                control=whole.value(place, range(n_orders - n_draws + 1, n_orders + 1)),
+                floor=floor,
+                control=control if self.has_control[place] else floor,
                 baseline=baseline.value(place),
                 accuracy=whole.accuracy(place) if self.evidence.kinds[j].is_categorical else math.nan,
                 curve=tuple((part.size, part.value(place)) for part in curve),
