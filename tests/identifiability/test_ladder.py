@@ -53,7 +53,7 @@ def test_json_frame_and_figure_have_the_same_rows():
         (lambda: ladder(normal(0), normal(1), baseline=normal(2, d=4)), "twin of the same width"),
         (
             lambda: ladder(normal(0), normal(1), baseline=np.full((1000, 3), np.nan)),
-            "In the baseline: Values are missing",
+            "In the baseline: All values of all codes are nan",
         ),
         (lambda: unweave.compare(normal(0), {"1": normal(1), "2": normal(2, 7)}), "In '2': The rows do not pair up"),
         (lambda: ladder(normal(0), normal(1), code_groups={"a": [0, 1], "b": [1]}), "'code 1' is in two code groups"),

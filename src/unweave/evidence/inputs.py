@@ -196,7 +196,8 @@ def read_inputs(
         row_groups=None if row_groups is None else group_table(row_groups),
         n_sparse_rows=None if sparse is None else sparse.n_rows,
     )
-    blocks = len(options.get("code_groups") or ())
+    groups = options.get("code_groups")
+    blocks = len(groups) if isinstance(groups, dict | list | tuple) else 0
     if (
         factor_table
         and code_table
